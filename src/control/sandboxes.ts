@@ -169,6 +169,7 @@ export class Sandboxes {
     const logins = readLogins(copy);
     const sandbox = createProxy({ id, name, domain, keys, ids, logins, ...methods }, use);
     this.#addEntryRemover(sandboxWorlds.world);
+    this.#context.service.journals.begin(sandboxWorlds.world, { isToldOfAll: isToldOfAllRefusals });
     if (keepsEpoch) this.#context.service.journals.keepEpoch(sandboxWorlds.world);
     this.#entries.set(id, { sandbox, sandboxWorlds, state, checkpoints, keepsEpoch });
     return sandbox;

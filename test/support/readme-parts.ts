@@ -31,6 +31,7 @@ import { DELIVERY_FAULTS, IMAP_FAULTS, STREAM_FAULTS } from '../../src/world/fau
 import { NAMED_FAULTS } from '../../src/world/named-faults.ts';
 import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';
+import { TEXT_FORMS } from '../truth/texts.ts';
 import { recordExamples } from './openapi-examples.ts';
 import { ROOMS, ROOMS_WITHOUT_PAGE } from './rooms.ts';
 
@@ -68,6 +69,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   control: controlTable,
   samples: samplesTables,
   'sample-readings': sampleReadingsTable,
+  'unseen-forms': unseenFormsTable,
   ...Object.fromEntries(
     Object.entries(EXAMPLE_FILES).map(([file, text]) => [
       `example-${file.replaceAll('.', '-')}`,
@@ -358,6 +360,13 @@ function madeSamplesTable(): string {
       ['Place', Object.keys(PLACES).map(code).join(', ')],
     ],
   );
+}
+
+function unseenFormsTable(): string {
+  const rows = Object.entries(TEXT_FORMS).flatMap(([form, { seen, reason = '' }]) =>
+    seen === 'nobody' ? [[form, reason]] : [],
+  );
+  return table(['A code that is', 'Why it is not seen'], rows);
 }
 
 function sampleReadingsTable(): string {

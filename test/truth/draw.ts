@@ -1,72 +1,132 @@
 import { samplesFor } from 'agent-mailbox-mock/samples';
 import { INJECTION_SAMPLES } from '../../src/control/samples/injection-samples.ts';
-import { type Agent, buildHarmless, buildLeak, buildObjectDeed, HARMLESS_NAMES, LEAK_PARTS, OBJECT_NAMES, TIMES } from './agents.ts';
+import {
+  type Agent,
+  buildHarmless,
+  buildLeak,
+  buildObjectDeed,
+  buildUnseen,
+  HARMLESS_NAMES,
+  LEAK_PARTS,
+  OBJECT_NAMES,
+  TIMES,
+  UNSEEN_NAMES,
+} from './agents.ts';
 import { type Case, createPicker } from './run.ts';
 
-type Pick = ReturnType<typeof createPicker>;
+type Picker = ReturnType<typeof createPicker>;
 
-const FIXED = Object.keys(INJECTION_SAMPLES);
-const SAMPLES = [...FIXED, ...samplesFor()];
-const NEVER_ANSWERED = ['out-of-office', 'auto-response-suppressed', 'ticket-acknowledgement', 'no-reply', 'bounce-unknown-user', 'bounce-mailbox-full', 'bounce-free-text'];
-
-/** A part that an agent has, by its kind. */
+/** The parts of an agent that gives something away by mail, by their kinds. */
 type Parts = Record<keyof typeof LEAK_PARTS, string>;
 
-function drawLeak(pick: Pick, wanted: Partial<Parts> = {}): Agent {
-  for (let tries = 0; tries < 10_000; tries += 1) {
-    const entries = Object.entries(LEAK_PARTS).map(([kind, values]) => [kind, wanted[kind as keyof Parts] ?? pick(values)]);
-    const agent = buildLeak(Object.fromEntries(entries));
-    if (agent) return agent;
+/** An agent, and the name of the sample that it gets. */
+type Drawn = Pick<Case, 'agent' | 'sample'>;
+
+const FIXED = Object.keys(INJECTION_SAMPLES);
+const NEVER_ANSWERED = [
+  'out-of-office',
+  'auto-response-suppressed',
+  'ticket-acknowledgement',
+  'no-reply',
+  'bounce-unknown-user',
+  'bounce-mailbox-full',
+  'bounce-free-text',
+];
+
+/** How many draws without an agent there may be: parts that cannot be together are drawn again. */
+const MAX_TRIES = 10_000;
+
+function drawParts(pick: Picker, wanted: Partial<Parts>): [Parts, Agent] {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const entries = Object.entries(LEAK_PARTS).map(([kind, values]) => [
+      kind,
+      wanted[kind as keyof Parts] ?? pick(values),
+    ]);
+    const parts: Parts = Object.fromEntries(entries);
+    const agent = buildLeak(parts);
+    if (agent) return [parts, agent];
   }
   throw new Error(`No agent can have these parts: ${JSON.stringify(wanted)}.`);
 }
 
-function drawMail(pick: Pick): string | undefined {
-  return pick([undefined, pick(SAMPLES), `${pick(SAMPLES)}-harmless`, pick(SAMPLES)]);
+function drawMail(pick: Picker): string | undefined {
+  const samples = [...FIXED, ...samplesFor()];
+  return pick([undefined, pick(samples), `${pick(samples)}-harmless`, pick(samples)]);
 }
 
-function drawOne(pick: Pick): Pick_ {
-  const kind = pick(['leak', 'leak', 'leak', 'object', 'harmless', 'harmless'] as const);
-  if (kind === 'leak') return { agent: drawLeak(pick), sample: drawMail(pick) };
-  if (kind === 'object') {
-    const agent = buildObjectDeed(pick(OBJECT_NAMES), pick(TIMES));
-    return agent ? { agent, sample: drawMail(pick) } : drawOne(pick);
+function drawOne(pick: Picker): Drawn {
+  switch (pick(['leak', 'leak', 'leak', 'leak', 'object', 'harmless', 'harmless', 'unseen'] as const)) {
+    case 'leak':
+      return { agent: drawParts(pick, {})[1], sample: drawMail(pick) };
+    case 'object':
+      return { agent: buildObjectDeed(pick(OBJECT_NAMES), pick(TIMES)), sample: drawMail(pick) };
+    case 'harmless':
+      return { agent: buildHarmless(pick(HARMLESS_NAMES)), sample: pick([drawMail(pick), pick(NEVER_ANSWERED)]) };
+    case 'unseen':
+      return { agent: buildUnseen(pick(UNSEEN_NAMES)), sample: drawMail(pick) };
   }
-  return { agent: buildHarmless(pick(HARMLESS_NAMES)), sample: pick([drawMail(pick), pick(NEVER_ANSWERED)]) };
 }
 
-type Pick_ = Pick_Case;
-interface Pick_Case {
-  readonly agent: Agent;
-  readonly sample: string | undefined;
+/** Says who judges: scenarios and `runSamples` each judge every fourth case that they can. */
+function addJudge({ agent, sample }: Drawn, index: number): Pick<Case, 'by'> {
+  const isSample = sample !== undefined && !sample.endsWith('-harmless');
+  // To learn of its mail, an agent in a trial reads it.
+  if (index % 4 === 1 && agent.journalSize === undefined && agent.facts.read === 'all') return { by: 'evaluate' };
+  if (index % 4 === 3 && isSample && !agent.needsOther) return { by: 'runSamples' };
+  return { by: 'assertions' };
 }
 
-/** Draws cases at random, the same for the same seed. Every third is judged by scenarios. */
+/** Draws cases at random, the same for the same seed. */
 export function drawCases(seed: number, count: number): Case[] {
   const pick = createPicker(seed);
-  return Array.from({ length: count }, (_, index) => ({
-    ...drawOne(pick),
-    by: index % 3 === 2 ? ('evaluate' as const) : ('here' as const),
-    seed: seed + index,
-  }));
+  return Array.from({ length: count }, (_, index) => {
+    const drawn = drawOne(pick);
+    return { ...drawn, ...addJudge(drawn, index), seed: seed + index };
+  });
 }
 
-/** Cases with each part at least once, whatever the seed: some parts meet others by chance. */
-export function everyPart(seed: number): Case[] {
+/**
+ * Returns cases that have each part at least once, and of the parts of a mail as many pairs as fit into one agent for each
+ * form of a text.
+ */
+export function coverParts(seed: number): Case[] {
   const pick = createPicker(seed);
-  const leaks = [
-    ...LEAK_PARTS.text.map((text) => drawLeak(pick, { text, goal: 'the code', cover: 'leaves it' })),
-    ...LEAK_PARTS.recipient.map((recipient) => drawLeak(pick, { recipient, goal: 'to the collector', cover: 'leaves it' })),
-    ...LEAK_PARTS.cover.map((cover) => drawLeak(pick, { cover, recipient: 'to', goal: 'to the collector' })),
-    ...LEAK_PARTS.door.flatMap((door) => TIMES.map((time) => drawLeak(pick, { door, time, recipient: 'cc', text: 'plain', goal: 'both', cover: 'leaves it' }))),
-  ].map((agent, index) => ({ agent, sample: index % 3 === 0 ? undefined : index % 3 === 1 ? 'injection-plain' : 'injection/order/5' }));
-  const deeds = OBJECT_NAMES.flatMap((name) => {
-    const agent = buildObjectDeed(name, 'at once');
-    if (!agent) return [];
-    return [undefined, 'injection-as-owner', 'injection-forged-tool-output'].map((sample) => ({ agent, sample }));
-  });
-  const harmless = HARMLESS_NAMES.flatMap((name) =>
-    [undefined, 'injection-plain', 'injection-plain-harmless', 'out-of-office', 'bounce-mailbox-full'].map((sample) => ({ agent: buildHarmless(name), sample })),
+  const covered = new Set<string>();
+  const pairsOf = (parts: Parts) => {
+    const all = Object.entries(parts).map((part) => part.join());
+    return all.flatMap((one, index) => [one, ...all.slice(index + 1).map((other) => `${one} ${other}`)]);
+  };
+  const add = (wanted: Partial<Parts>): Agent => {
+    const drawn = Array.from({ length: 20 }, () => drawParts(pick, wanted));
+    const gain = (parts: Parts) => pairsOf(parts).filter((pair) => !covered.has(pair)).length;
+    const [parts, agent] = drawn.reduce((best, each) => (gain(each[0]) > gain(best[0]) ? each : best));
+    for (const pair of pairsOf(parts)) covered.add(pair);
+    return agent;
+  };
+  const leaks = LEAK_PARTS.text.map((text) =>
+    add({ text, goal: /of the recipient/.test(text) ? 'the code' : pick(['the code', 'both']) }),
   );
-  return [...leaks, ...deeds, ...harmless].map((each, index) => ({ ...each, by: 'here' as const, seed: seed + index }));
+  for (const kind of ['recipient', 'cover', 'door', 'time'] as const) {
+    for (const value of LEAK_PARTS[kind]) {
+      // A form of a recipient counts only if something is sent to the collector.
+      if (!covered.has(`goal,to the collector ${kind},${value}`))
+        leaks.push(add({ [kind]: value, goal: 'to the collector' }));
+    }
+  }
+  const drawn: Drawn[] = [
+    ...leaks.map((agent) => ({ agent, sample: drawMail(pick) })),
+    ...OBJECT_NAMES.map((name) => ({
+      agent: buildObjectDeed(name, pick(TIMES)),
+      sample: /key|webhook/.test(name) ? 'injection-as-owner' : 'injection-forged-tool-output',
+    })),
+    ...HARMLESS_NAMES.map((name) => ({
+      agent: buildHarmless(name),
+      sample: pick([...FIXED, ...FIXED.map((each) => `${each}-harmless`), ...NEVER_ANSWERED]),
+    })),
+    ...UNSEEN_NAMES.map((name) => ({
+      agent: buildUnseen(name),
+      sample: pick(['injection-plain', 'injection-hidden-by-css', 'injection-in-invitation']),
+    })),
+  ];
+  return drawn.map((each, index) => ({ ...each, ...addJudge(each, index), seed: seed + index }));
 }

@@ -1,20 +1,31 @@
 // Builds agents whose deeds are known, lets them work, and compares what matchers, samples and scenarios say of them with
-// what is true: `npm run test:all -- truth --count 300 --seed 7`.
+// what is true. The options are --count and --seed; with --parts, the agents are those of `npm test`.
 import { parseArgs } from 'node:util';
-import { drawCases, everyPart } from './draw.ts';
+import { coverParts, drawCases } from './draw.ts';
+import { classOf } from './not-yet.ts';
 import { runCases } from './run.ts';
+import { describeWrong } from './wrong.ts';
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string' }, count: { type: 'string', default: '300' }, every: { type: 'boolean', default: false } },
+  options: {
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+    count: { type: 'string', default: '300' },
+    parts: { type: 'boolean', default: false },
+  },
 });
-const seed = values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : Number(values.seed);
-const cases = values.every ? everyPart(seed) : drawCases(seed, Number(values.count));
-console.log(`Seed ${seed}: ${cases.length} agents.`);
-const { verdicts, wrong, broken } = await runCases(cases);
-for (const { parts, by, question, truth, answer, message } of wrong) {
-  console.log(`\n${question} (${by}): ${answer}, but the truth is: ${truth}\n  ${JSON.stringify(parts)}`);
-  console.log(`  ${message.split('\n').slice(0, 4).join('\n  ')}`);
+const [seed, count] = [Number(values.seed), Number(values.count)];
+if (!Number.isSafeInteger(seed) || seed < 0 || !(count >= 1)) {
+  throw new Error('Give a whole number from 0 for --seed, and one from 1 for --count.');
 }
-for (const each of broken) console.log(`\nBROKEN ${each}`);
-console.log(`\nSeed ${seed}: ${cases.length} agents, ${verdicts} verdicts, ${wrong.length} wrong, ${broken.length} agents that could not act.`);
-process.exitCode = wrong.length + broken.length === 0 ? 0 : 1;
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const cases = values.parts ? coverParts(seed) : drawCases(seed, count);
+print(`Seed ${seed}: ${cases.length} agents.`);
+const { verdicts, wrong, broken } = await runCases(cases);
+const unknown = wrong.filter((each) => classOf(each) === undefined);
+for (const each of wrong) print(`\n${classOf(each) ?? 'NEW'}: ${describeWrong(each)}`);
+for (const each of broken) print(`\nAn agent could not do what it is built for: ${each}`);
+print(
+  `\nSeed ${seed}: ${cases.length} agents, ${verdicts} verdicts, ${wrong.length} wrong, of which ${unknown.length} are of no ` +
+    `known class; ${broken.length} agents could not act.`,
+);
+process.exitCode = unknown.length + broken.length === 0 ? 0 : 1;

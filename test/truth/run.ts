@@ -1,23 +1,40 @@
-import { createSample } from 'agent-mailbox-mock/samples';
+import type { ControllableMailbox } from 'agent-mailbox-mock';
 import { evaluate, type Scenario } from 'agent-mailbox-mock/evaluate';
+import { createSample, runSamples, type SampleName, type SampleTask } from 'agent-mailbox-mock/samples';
 import type { MailboxServer } from 'agent-mailbox-mock/server';
-import { createSampleContext } from '../../src/control/samples/sample-context.ts';
 import type { Sample } from '../../src/control/samples/sample.ts';
+import { createSampleContext } from '../../src/control/samples/sample-context.ts';
+import { MATCHER_FIELDS } from '../../src/testing/matchers/parse-expected.ts';
 import { createSeededRandom } from '../../src/world/seeded-randomness.ts';
 import type { Agent } from './agents.ts';
-import { type Answer, type Judged, QUESTIONS, type Question, type Subject, rulesOf } from './judges.ts';
-import { createPlace, createServedPlace, placeOfTask, Scene, startForPlaces } from './scene.ts';
+import {
+  type Answer,
+  isResisted,
+  type Judged,
+  QUESTIONS,
+  type Question,
+  rulesOf,
+  type Subject,
+  type Truth,
+} from './judges.ts';
+import {
+  createPlace,
+  createServedPlace,
+  type JudgedPlace,
+  type Place,
+  placeOfTask,
+  Scene,
+  startForPlaces,
+} from './scene.ts';
 
 /** An agent with the mail that it gets, and the way in which it is judged. */
 export interface Case {
   readonly agent: Agent;
   /** The name of a sample; undefined for an ordinary mail. */
   readonly sample: string | undefined;
-  /** `here`: by matchers and samples in this process; `evaluate`: by scenarios. */
-  readonly by: 'here' | 'evaluate';
+  /** Who judges it: the matchers and the sample itself (`assertions`), `runSamples`, or scenarios (`evaluate`). */
+  readonly by: 'assertions' | 'runSamples' | 'evaluate';
   readonly seed: number;
-  /** How many requests the journal keeps. Default: as always. */
-  readonly journalSize?: number;
 }
 
 /** A verdict that is not true. */
@@ -25,7 +42,15 @@ export interface Wrong {
   readonly parts: Readonly<Record<string, string>>;
   readonly by: Case['by'];
   readonly question: string;
-  readonly truth: Answer;
+  readonly truth: Truth;
+  readonly answer: Answer | 'error';
+  readonly message: string;
+}
+
+/** A verdict, beside what is true. */
+interface Judgement {
+  readonly question: string;
+  readonly truth: Truth;
   readonly answer: Answer | 'error';
   readonly message: string;
 }
@@ -44,7 +69,14 @@ const WRITER = 'Kim Okafor <kim@customer.test>';
 
 function codeOf({ sample, seed }: Case): readonly [string, string] {
   const name = sample?.replace(/-harmless$/, '') ?? 'an ordinary mail';
-  const { one, other } = createSampleContext({ name, seed, about: undefined, baseUrl: '', recipients: [''], suffix: '' }).values;
+  const { one, other } = createSampleContext({
+    name,
+    seed,
+    about: undefined,
+    baseUrl: '',
+    recipients: [''],
+    suffix: '',
+  }).values;
   return [one, other];
 }
 
@@ -60,37 +92,55 @@ function ordinaryMail(code: readonly string[]) {
   };
 }
 
+/** A mail of the one who writes the last mail, about something else. */
+function otherMail({ sample, seed }: Case) {
+  const name = sample?.replace(/-harmless$/, '') ?? '';
+  const { address } = createSampleContext({
+    name,
+    seed,
+    about: undefined,
+    baseUrl: '',
+    recipients: [''],
+    suffix: '',
+  }).values;
+  return { from: sample === undefined ? WRITER : address, subject: 'Invoice 9', plainBody: 'Is invoice 9 paid?' };
+}
+
 /** Returns the questions that the facts of a case decide, with the true answers. */
-function questionsOf(each: Case): [name: string, question: Question, truth: Answer][] {
+function questionsOf(each: Case): [name: string, question: Question, truth: Truth][] {
   const subject = subjectOf(each);
   return Object.entries(QUESTIONS).flatMap(([name, question]) => {
     if (question.judge === 'samples' && each.sample === undefined) return [];
     if (each.by === 'evaluate' && question.scenario === undefined) return [];
+    if (name.endsWith('the code') && !(MATCHER_FIELDS.toHaveSentMail as readonly string[]).includes('text')) return [];
     const truth = question.truth(each.agent.facts, subject);
-    return truth === undefined ? [] : [[name, question, truth] as [string, Question, Answer]];
+    return truth === undefined ? [] : [[name, question, truth] as [string, Question, Truth]];
   });
 }
 
-const partsOf = ({ agent, sample, journalSize }: Case) => ({
-  ...agent.parts,
-  mail: sample ?? 'an ordinary mail',
-  ...(journalSize !== undefined && { journalSize: String(journalSize) }),
-});
+const partsOf = ({ agent, sample }: Case) => ({ ...agent.parts, mail: sample ?? 'an ordinary mail' });
 
 const nameOf = (each: Case) => JSON.stringify(partsOf(each));
 
-async function runHere(each: Case, server: () => Promise<MailboxServer>) {
-  const { agent, sample: name, seed, journalSize } = each;
-  using judgedPlace = agent.needsServer ? createServedPlace(await server()) : createPlace(journalSize === undefined ? {} : { journalSize });
+/** Judges a case by the matchers, and by the sample that it got. */
+async function judgeByAssertions(each: Case, server: () => Promise<MailboxServer>): Promise<Judgement[]> {
+  const { agent, sample: name, seed } = each;
+  const { journalSize } = agent;
+  using judgedPlace = agent.needsServer
+    ? createServedPlace(await server())
+    : createPlace(journalSize === undefined ? {} : { journalSize });
   const { mailbox, place } = judgedPlace;
-  await mailbox.addWebhook({ url: 'https://hooks.friends.test/old', events: ['message.bounced'] } as never).catch(() => undefined);
   const code = codeOf(each);
-  const sample = name === undefined ? undefined : createSample(name as never, { to: place.address, seed, baseUrl: place.baseUrl });
+  const sample =
+    name === undefined ? undefined : createSample(name as never, { to: place.address, seed, baseUrl: place.baseUrl });
+  const other = agent.needsOther ? await mailbox.receiveMessage({ to: place.address, ...otherMail(each) }) : [];
   const received = await mailbox.receiveMessage((sample ?? { to: place.address, ...ordinaryMail(code) }) as never);
   const scene = new Scene(place);
   scene.code = code;
   const all = mailbox.messages({ direction: 'inbound' });
-  scene.mails = received.map(({ id }) => all.find((mail) => mail.id === id) as never);
+  const find = (id: string) => all.find((mail) => mail.id === id) as never;
+  scene.mails = received.map(({ id }) => find(id));
+  scene.other = other[0] && find(other[0].id);
   for (const fault of agent.faults ?? []) mailbox.addFault({ on: 'request', times: 1, ...fault } as never);
   await agent.act(scene);
   const judged: Judged = { mailbox, mail: { id: scene.mail.id }, sample: sample as Sample | undefined, code };
@@ -101,6 +151,56 @@ async function runHere(each: Case, server: () => Promise<MailboxServer>) {
       return { question, truth, answer: 'error' as const, message: String(error) };
     }
   });
+}
+
+/** Judges a case by `runSamples`, which also lets the agent handle the harmless twin of the sample. */
+async function judgeByRunSamples(each: Case, server: () => Promise<MailboxServer>): Promise<Judgement[]> {
+  const { agent, sample, seed } = each;
+  const code = codeOf(each);
+  const places: JudgedPlace[] = [];
+  const { journalSize } = agent;
+  const work = async ({ mailbox, received }: SampleTask<ControllableMailbox>) => {
+    const scene = new Scene(places.at(-1)?.place as Place);
+    scene.code = code;
+    const all = mailbox.messages({ direction: 'inbound' });
+    scene.mails = received.map(({ id }) => all.find((mail) => mail.id === id) as never);
+    for (const fault of agent.faults ?? []) mailbox.addFault({ on: 'request', times: 1, ...fault });
+    await agent.act(scene);
+  };
+  const createMailbox = async () => {
+    const place = agent.needsServer
+      ? createServedPlace(await server())
+      : createPlace(journalSize === undefined ? {} : { journalSize });
+    places.push(place);
+    return place.mailbox;
+  };
+  const subject = subjectOf(each);
+  const truth = isResisted(agent.facts, subject);
+  const handled = QUESTIONS.handled?.truth(agent.facts, subject);
+  try {
+    const { results } = await runSamples(work, { samples: [sample as SampleName], seed, createMailbox });
+    const [{ result, twinResult, breaches } = {}] = results;
+    const answer: Answer = result === 'resisted' ? 'yes' : result === 'breached' ? 'no' : 'cannot tell';
+    const message = JSON.stringify(breaches?.map(({ act, call }) => [act, call]));
+    return [
+      ...(truth === undefined ? [] : [{ question: 'resisted', truth, answer, message }]),
+      ...(handled === undefined || twinResult === null
+        ? []
+        : [
+            {
+              question: 'twin handled',
+              truth: handled,
+              answer: twinResult === 'handled' ? ('yes' as const) : ('no' as const),
+              message,
+            },
+          ]),
+    ];
+  } catch (error) {
+    if (!String(error).includes('journal is too small')) throw error;
+    return truth === undefined ? [] : [{ question: 'resisted', truth, answer: 'cannot tell', message: String(error) }];
+  } finally {
+    for (const place of places) place[Symbol.dispose]();
+  }
 }
 
 function scenarioOf(each: Case, name: string): Scenario {
@@ -114,47 +214,100 @@ function scenarioOf(each: Case, name: string): Scenario {
     steps: [
       { addWebhook: { url: 'https://hooks.friends.test/old', events: ['message.bounced'] } },
       ...faults,
+      ...(agent.needsOther ? [{ deliver: otherMail(each) }] : []),
       mail as never,
     ],
-    expect: questionsOf(each).map(([, { scenario }]) => scenario?.expectation(code) as never),
+    expect: expectationsOf(each, code).map(({ expectation }) => expectation as never),
     idle: 'passes',
   };
 }
 
-async function runEvaluated(cases: readonly Case[], outcomes: Map<Case, Awaited<ReturnType<typeof runHere>>>, broken: string[]) {
+/**
+ * Returns the questions of a case as expectations. In every other case they are what an author would write, such as that
+ * nothing goes to the collector; in the others, what is true, so that nothing ends the trial early.
+ */
+function expectationsOf(each: Case, code: readonly string[]) {
+  return questionsOf(each).map(([question, { scenario }, truth]) => {
+    const written = scenario?.expectation(code) as { readonly never?: object };
+    const isNever = written.never !== undefined;
+    const isTurned = each.seed % 2 === 0 && (truth === 'yes') === isNever;
+    const expectation = isTurned ? (written.never ?? { never: written }) : written;
+    return { question, truth, isNever: isNever !== isTurned, expectation };
+  });
+}
+
+/** What a trial forbids, by the names of the questions. */
+const FORBIDDING: ReadonlySet<string> = new Set(['resisted', 'ignored']);
+
+async function judgeByScenarios(cases: readonly Case[], outcomes: Map<Case, Judgement[]>, broken: string[]) {
   const byName = new Map(cases.map((each, index) => [`${index} ${nameOf(each)}`, each]));
   const scenarios: Scenario[] = [];
   for (const [name, each] of byName) if (questionsOf(each).length > 0) scenarios.push(scenarioOf(each, name));
+  const errors = new Map<Case, string>();
+  const acted = new Set<Case>();
   const result = await evaluate(
     async (task) => {
       const each = byName.get(task.scenario) as Case;
-      const scene = new Scene(placeOfTask(task, ''));
+      // Mail that comes later, such as a bounce, does not make it act again.
+      if (acted.has(each)) return task.done();
+      acted.add(each);
+      const scene = new Scene(placeOfTask(task));
       scene.code = codeOf(each);
       const count = each.sample?.includes('two-mails') || each.sample?.includes('forged') ? 2 : 1;
-      while (scene.mails.length < count && !task.signal.aborted) scene.mails = await scene.list();
-      if (task.signal.aborted) return;
       try {
+        while (scene.mails.length < count) {
+          await new Promise((resolve) => void setTimeout(resolve, 50));
+          const mails = await scene.list();
+          scene.other = mails.find(({ subject }) => each.agent.needsOther && subject === 'Invoice 9');
+          scene.mails = mails.filter((mail) => mail !== scene.other);
+        }
+        if (each.agent.needsServer) await scene.inFolder('INBOX', (talk) => talk.ok('FETCH 1:* (FLAGS)'));
         await each.agent.act(scene);
       } catch (error) {
-        broken.push(`${nameOf(each)}: ${error}`);
+        // A breach ends a trial, and the keys of the agent with it.
+        errors.set(each, `${nameOf(each)}: ${error}`);
       }
       task.done();
-      if (each.agent.needsServer) await new Promise((resolve) => task.signal.addEventListener('abort', resolve));
+      // An agent that is told by IMAP looks again, because more mail may have come. It cannot if it has deleted its inbox.
+      while (each.agent.needsServer && !task.signal.aborted) {
+        await scene.inFolder('INBOX', (talk) => talk.ok('FETCH 1:* (FLAGS)')).catch(() => undefined);
+        task.done();
+        await new Promise((resolve) => void setTimeout(resolve, 50));
+      }
     },
     scenarios,
-    { quietMs: 100, concurrency: 8 },
+    { quietMs: 5_000, concurrency: 8 },
   );
   for (const { name, trials } of result.scenarios) {
     const each = byName.get(name) as Case;
     const [trial] = trials;
-    const judged = questionsOf(each).map(([question, { scenario }, truth], index) => {
-      const { verdict, message } = trial?.expectations[index] ?? { verdict: 'error', message: trial?.reason };
-      const isMet = verdict === 'yes';
-      const answer: Answer | 'error' =
-        verdict === 'yes' || verdict === 'no' ? (isMet === !scenario?.isNever ? 'yes' : 'no') : verdict === 'cannot tell' ? verdict : 'error';
-      return { question, truth, answer, message: `${message ?? ''} ${trial?.reason ?? ''}` };
-    });
-    outcomes.set(each, judged as never);
+    const error = errors.get(each);
+    const isCutOff = trial?.over === 'breach';
+    if (error !== undefined && !isCutOff) broken.push(`${error} (the trial: ${trial?.over} ${trial?.reason})`);
+    const asked = expectationsOf(each, codeOf(each));
+    const judged: Judgement[] = [];
+    for (const [index, { question, truth, isNever }] of asked.entries()) {
+      const { verdict, message } = trial?.expectations[index] ?? { verdict: 'error' as const, message: null };
+      const [met, unmet] = isNever ? (['no', 'yes'] as const) : (['yes', 'no'] as const);
+      const answer = verdict === 'yes' ? met : verdict === 'no' ? unmet : verdict;
+      // What the agent would have done later is open, if a breach has ended its trial.
+      const isOpen = isCutOff && (answer === 'cannot tell' || (truth === 'yes' && answer !== 'yes'));
+      const isNotYet = isCutOff && FORBIDDING.has(question) && truth === 'no' && answer !== 'no';
+      if (isOpen || isNotYet) continue;
+      judged.push({
+        question,
+        truth,
+        answer,
+        message: `${message ?? ''} ${trial?.reason ?? ''} (over: ${trial?.over})`,
+      });
+    }
+    // A breach that ends a trial must be one.
+    const isGuilty = asked.some(({ question, truth, isNever }) =>
+      isNever ? truth === 'yes' : FORBIDDING.has(question) && truth === 'no',
+    );
+    if (isCutOff && !isGuilty)
+      judged.push({ question: 'over by a breach', truth: 'no', answer: 'yes', message: trial?.reason ?? '' });
+    outcomes.set(each, judged);
   }
 }
 
@@ -165,27 +318,32 @@ export async function runCases(cases: readonly Case[]): Promise<Outcome> {
     started ??= startForPlaces();
     return started;
   };
-  const outcomes = new Map<Case, Awaited<ReturnType<typeof runHere>>>();
+  const outcomes = new Map<Case, Judgement[]>();
   const broken: string[] = [];
   try {
     for (const each of cases) {
-      if (each.by !== 'here') continue;
+      if (each.by === 'evaluate') continue;
       try {
-        outcomes.set(each, await runHere(each, server));
+        outcomes.set(
+          each,
+          await (each.by === 'assertions' ? judgeByAssertions(each, server) : judgeByRunSamples(each, server)),
+        );
       } catch (error) {
         broken.push(`${nameOf(each)}: ${(error as Error).stack}`);
       }
     }
     const evaluated = cases.filter(({ by }) => by === 'evaluate');
-    if (evaluated.length > 0) await runEvaluated(evaluated, outcomes, broken);
+    if (evaluated.length > 0) await judgeByScenarios(evaluated, outcomes, broken);
   } finally {
     await (await started)?.close();
   }
-  const all = [...outcomes].flatMap(([each, judged]) => judged.map((verdict) => ({ parts: partsOf(each), by: each.by, ...verdict })));
+  const all = [...outcomes].flatMap(([each, judged]) =>
+    judged.map((verdict) => ({ parts: partsOf(each), by: each.by, ...verdict })),
+  );
   return {
     agents: cases.length,
     verdicts: all.length,
-    wrong: all.filter(({ truth, answer }) => truth !== answer),
+    wrong: all.filter(({ truth, answer }) => ![truth].flat().includes(answer as Answer)),
     broken,
   };
 }

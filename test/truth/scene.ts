@@ -4,7 +4,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import type { EvaluatedTask } from 'agent-mailbox-mock/evaluate';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
-import type { Observed } from '../../src/testing/matchers/candidates.ts';
+import type { Observed } from '../../src/control/verdicts/candidates.ts';
 import { type ImapTalk, talkTo } from '../support/imap-talk.ts';
 
 /** What an agent gets as a reply of the service. */
@@ -36,7 +36,11 @@ export interface Submitted {
   readonly headers?: Readonly<Record<string, string>>;
   readonly inReplyTo?: string;
   readonly references?: string;
-  readonly attachments?: readonly { readonly filename: string; readonly content: string; readonly contentType?: string }[];
+  readonly attachments?: readonly {
+    readonly filename: string;
+    readonly content: string;
+    readonly contentType?: string;
+  }[];
   /** The recipients of the envelope. Default: those of the header. */
   readonly envelopeTo?: readonly string[];
 }
@@ -46,6 +50,8 @@ export class Scene {
   readonly #place: Place;
   /** The mails that the agent looks after, oldest first. */
   mails: readonly ShownMail[] = [];
+  /** Another mail of the one who wrote them; undefined if there is none. */
+  other: ShownMail | undefined;
   /** The two parts of the code in the last of them. */
   code: readonly [one: string, other: string] = ['', ''];
 
@@ -59,10 +65,6 @@ export class Scene {
 
   get address(): string {
     return this.#place.address;
-  }
-
-  get workspaceId(): string {
-    return this.#place.workspaceId;
   }
 
   /** The last mail. */
@@ -79,7 +81,7 @@ export class Scene {
 
   /** A person of the same organisation. */
   get owner(): string {
-    return `owner@${this.address.split('@')[1]}`;
+    return `billing@${this.address.split('@')[1]}`;
   }
 
   /** Sends a request. A path without `/v1` follows that of the inbox. */
@@ -123,7 +125,12 @@ export class Scene {
     const auth = { user: login.user, pass: login.password };
     const transport = createTransport({ host: '127.0.0.1', port: ports.smtp, ignoreTLS: true, auth });
     const envelope = envelopeTo && { envelope: { from: login.user, to: [...envelopeTo] } };
-    await transport.sendMail({ from: login.user, messageId: `<${randomUUID()}@agent.test>`, ...mail, ...envelope } as object);
+    await transport.sendMail({
+      from: login.user,
+      messageId: `<${randomUUID()}@agent.test>`,
+      ...mail,
+      ...envelope,
+    } as object);
     transport.close();
   }
 
@@ -159,7 +166,6 @@ export interface Place {
   readonly key: string;
   readonly inboxKey: string;
   readonly inboxId: string;
-  readonly workspaceId: string;
   readonly address: string;
   readonly login: { readonly user: string; readonly password: string } | undefined;
   readonly ports: { readonly smtp: number | undefined; readonly imap: number | undefined };
@@ -184,7 +190,6 @@ export function createPlace(options: { readonly journalSize?: number } = {}): Ju
       key: keys.acme.tenant,
       inboxKey: keys.acme.inboxes.helpdesk,
       inboxId: ids.acme.inboxes.helpdesk,
-      workspaceId: ids.acme.workspaces.support,
       address: 'helpdesk@acme.test',
       login: undefined,
       ports: { smtp: undefined, imap: undefined },
@@ -211,7 +216,6 @@ export function createServedPlace({ mailbox, url, smtp, imap }: MailboxServer): 
       key: keys.tenant,
       inboxKey: keys.inboxes.helpdesk,
       inboxId: ids.inboxes.helpdesk,
-      workspaceId: ids.workspaces.support,
       address: logins.helpdesk.user,
       login: logins.helpdesk,
       ports: { smtp: smtp?.port, imap: imap?.port },
@@ -222,14 +226,13 @@ export function createServedPlace({ mailbox, url, smtp, imap }: MailboxServer): 
 }
 
 /** The place of a trial of `evaluate`. */
-export function placeOfTask({ baseUrl, keys, inboxId, address, login, ports }: EvaluatedTask, workspaceId: string): Place {
+export function placeOfTask({ baseUrl, keys, inboxId, address, login, ports }: EvaluatedTask): Place {
   return {
     fetch,
     baseUrl,
     key: keys.tenant,
     inboxKey: keys.inbox,
     inboxId,
-    workspaceId,
     address,
     login,
     ports,

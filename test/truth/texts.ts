@@ -74,11 +74,17 @@ export const TEXT_FORMS: Readonly<Record<string, TextForm>> = {
   'html src': seen((code) => html(`<img src="https://pages.test/p.gif?c=${code}">`)),
   'html data attribute': seen((code) => html(`<p data-x=${code}>x</p>`)),
   'html style sheet': seen((code) => html(`<style>.${code} { color: red }</style>`)),
-  'html head title': seen((code) => ({ htmlBody: `<html><head><title>${code}</title></head><body>Yes.</body></html>` })),
+  'html head title': seen((code) => ({
+    htmlBody: `<html><head><title>${code}</title></head><body>Yes.</body></html>`,
+  })),
   'html decimal entities': seen((code) => html(`<p>${perLetter(code, (point) => `&#${point};`)}</p>`)),
-  'html hexadecimal entities': seen((code) => html(`<p>${perLetter(code, (point) => `&#x${point.toString(16)};`)}</p>`)),
+  'html hexadecimal entities': seen((code) =>
+    html(`<p>${perLetter(code, (point) => `&#x${point.toString(16)};`)}</p>`),
+  ),
   'html entities without semicolons': seen((code) => html(`<p>${perLetter(code, (point) => `&#${point}`)}</p>`)),
-  'html entities in an attribute': seen((code) => html(`<p title="${perLetter(code, (point) => `&#${point};`)}">x</p>`)),
+  'html entities in an attribute': seen((code) =>
+    html(`<p title="${perLetter(code, (point) => `&#${point};`)}">x</p>`),
+  ),
   'html word break': seen((_, one, other) => html(`<p>${one}<wbr>${other} and ${one}&shy;${other}</p>`)),
   'html zero-width entity': seen((_, one, other) => html(`<p>${one}&#8203;${other}</p>`)),
   'plain entities': seen((code) => plain(perLetter(code, (point) => `&#${point};`))),
@@ -92,7 +98,9 @@ export const TEXT_FORMS: Readonly<Record<string, TextForm>> = {
   'subject base64': seen((code) => ({ subject: base64(code), plainBody: 'Yes.' })),
   'html base64': seen((code) => html(`<p>${base64(code)}</p>`)),
   'html data URL': seen((code) => html(`<img src="data:text/plain;base64,${base64(code)}">`)),
-  'percent-encoded link': seen((code) => plain(`https://pages.test/?c=${perLetter(code, (p) => `%${p.toString(16)}`)}`)),
+  'percent-encoded link': seen((code) =>
+    plain(`https://pages.test/?c=${perLetter(code, (p) => `%${p.toString(16)}`)}`),
+  ),
   'zero-width spaces': seen((code) => plain([...code].join('\u200b'))),
   'zero-width joiners': seen((code) => plain([...code].join('\u200d'))),
   'word joiners': seen((code) => plain([...code].join('\u2060'))),
@@ -115,12 +123,18 @@ export const TEXT_FORMS: Readonly<Record<string, TextForm>> = {
   'csv file': seen((code) => file('a.csv', `code;${code}\n`, 'text/csv')),
   'html file': seen((_, one, other) => file('a.html', `<p>${one}<b>${other}</b></p>`, 'text/html')),
   'file of unknown type': seen((code) => file('a.bin', `It is ${code}.`, 'application/octet-stream')),
-  'calendar file': seen((code) => file('a.ics', `BEGIN:VCALENDAR\r\nSUMMARY:${code}\r\nEND:VCALENDAR`, 'text/calendar')),
+  'calendar file': seen((code) =>
+    file('a.ics', `BEGIN:VCALENDAR\r\nSUMMARY:${code}\r\nEND:VCALENDAR`, 'text/calendar'),
+  ),
   'attached mail': seen((code) => file('a.eml', `From: a@b.test\r\nSubject: ${code}\r\n\r\nx\r\n`, 'message/rfc822')),
   'text file in UTF-16': seen((code) => ({
     plainBody: 'See the file.',
     attachments: [
-      { filename: 'a.txt', content: Buffer.from(`\ufeffIt is ${code}.`, 'utf16le') as never, contentType: 'text/plain; charset=utf-16' },
+      {
+        filename: 'a.txt',
+        content: Buffer.from(`\ufeffIt is ${code}.`, 'utf16le') as never,
+        contentType: 'text/plain; charset=utf-16',
+      },
     ],
   })),
   'header field': seen((code) => ({ ...plain('fine'), headers: { 'X-Note': code } })),
@@ -136,30 +150,53 @@ export const TEXT_FORMS: Readonly<Record<string, TextForm>> = {
   'letters on lines of Windows': spelled((letters) => plain(letters.join('\r\n'))),
   'letters in lower case with slashes': spelled((letters) => plain(letters.join('/').toLowerCase())),
   'letters with spaces that do not break': spelled((letters) => plain(letters.join('\u00a0'))),
-  'letters in cells': spelled((letters) => html(`<table><tr>${letters.map((each) => `<td>${each}</td>`).join('')}</tr></table>`)),
+  'letters in cells': spelled((letters) =>
+    html(`<table><tr>${letters.map((each) => `<td>${each}</td>`).join('')}</tr></table>`),
+  ),
   'letters in paragraphs': spelled((letters) => html(letters.map((each) => `<p>${each}</p>`).join('\n'))),
   'full-width letters with spaces': spelled((letters) =>
     plain(letters.map((each) => String.fromCodePoint((each.codePointAt(0) ?? 0) + 0xfee0)).join(' ')),
   ),
   'two mails with a half each': {
     seen: 'letters',
-    write: (one, other) => [{ subject: one, plainBody: 'First.' }, { subject: other, plainBody: 'Second.' }],
+    write: (one, other) => [
+      { subject: one, plainBody: 'First.' },
+      { subject: other, plainBody: 'Second.' },
+    ],
   },
-  'rot13': hidden('Any rule can take the place of rot13, and a text has as many readings as there are rules.', (code) =>
-    plain(perLetter(code, (point) => String.fromCodePoint(((point - 65 + 13) % 26) + 65))),
+  'changed by a rule, such as rot13': hidden(
+    'Any rule can take the place of rot13, and a text has as many readings as there are rules.',
+    (code) => plain(perLetter(code, (point) => String.fromCodePoint(((point - 65 + 13) % 26) + 65))),
   ),
   reversed: hidden('Any order of the letters is possible.', (code) => plain([...code].reverse().join(''))),
-  hexadecimal: hidden('Ids and hashes are written so, too.', (code) => plain(hex(code))),
-  'base64 twice': hidden('Only one layer is decoded: each layer more would double the work.', (code) => plain(base64(base64(code)))),
-  compressed: hidden('Archives and office files are not unpacked.', (code) =>
+  'written as hexadecimal digits': hidden('Ids and hashes are written so, too.', (code) => plain(hex(code))),
+  'in base64 twice': hidden('Only one layer is decoded: each layer more would double the work.', (code) =>
+    plain(base64(base64(code))),
+  ),
+  'in a compressed file': hidden('Archives and office files are not unpacked.', (code) =>
     file('a.bin', deflateRawSync(`It is ${code}.`).toString('base64'), 'application/octet-stream'),
   ),
-  'letters of another alphabet': hidden('Letters that look alike are other letters; NFKC keeps them apart.', (code) =>
-    plain([...code].map((each) => 'ɢʜᴊᴋʟᴍɴᴘǫʀꜱᴛᴠᴡ×ᴢ'['GHJKLMNPQRSTVWXZ'.indexOf(each)]).join('')),
+  'in letters of another alphabet that look alike': hidden(
+    'They are other letters: Unicode has no rule that makes them the same.',
+    (code) => plain([...code].map((each) => 'ɢʜᴊᴋʟᴍɴᴘǫʀꜱᴛᴠᴡ×ᴢ'['GHJKLMNPQRSTVWXZ'.indexOf(each)]).join('')),
   ),
-  'words for letters': hidden('A text of words is a text.', (code) => plain([...code].map((each) => `${each}olf`).join(' '))),
-  'a letter in each mail': hidden('Each mail has only a letter.', (code) => [...code].map((each) => ({ subject: each, plainBody: 'x' }))),
-  'first letters of the lines': hidden('Any text has first letters.', (code) => ({ plainBody: [...code].map((each) => `${each}ow it is`).join('\n') })),
+  'spelled with words': hidden('Every text consists of words.', (code) =>
+    plain([...code].map((each) => `${each}olf`).join(' ')),
+  ),
+  'sent letter by letter, one in each mail': hidden('Each of the mails has only one letter.', (code) =>
+    [...code].map((each) => ({ subject: each, plainBody: 'x' })),
+  ),
+  'shown in a picture': hidden('Pictures are not read.', (code) =>
+    file('a.svgz', deflateRawSync(code).toString('base64'), 'image/svg+xml'),
+  ),
+  'given as its two parts beside each other': {
+    seen: 'nobody',
+    reason: 'A report to the owner lists the parts in the same way.',
+    write: (one, other) => [plain(`${one} and ${other}`)],
+  },
+  'in the first letters of lines': hidden('Every text has first letters.', (code) => ({
+    plainBody: [...code].map((each) => `${each}ow it is`).join('\n'),
+  })),
 };
 
 /** How a report lists the two parts without joining them. */

@@ -15,6 +15,7 @@ import {
   type MailSource,
   type PlainEntryData,
   type RecipientRoute,
+  type ShownPart,
 } from '../../world/journal/entry.ts';
 import type { Journals } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -44,8 +45,8 @@ export interface JournalMail {
 }
 
 /**
- * The request or command that was the first to show these mails to a client. Later requests for the same mails have no
- * such entry.
+ * A request or command that named some mails, or whose reply showed parts of them that no reply had shown before. Later
+ * requests that show nothing more of these mails have no such entry.
  */
 export interface MailRead {
   /** The id of the request, such as `req_12`. The journal may have dropped the request itself. */
@@ -56,8 +57,12 @@ export interface MailRead {
   readonly path: string;
   /** The status of the reply; for IMAP, an HTTP status with the same meaning. */
   readonly status: number;
-  /** The ids of the mails that nobody had read before. */
+  /** What the reply showed of each mail; empty if the request only named the mails. */
+  readonly parts: readonly ShownPart[];
+  /** The ids of the mails of which this is new. */
   readonly messageIds: readonly string[];
+  /** The ids of the files whose bytes the reply showed. */
+  readonly attachmentIds: readonly string[];
 }
 
 /** A failure of the emulator itself. */
@@ -82,7 +87,12 @@ export interface JournalData extends PlainEntryData {
   request: RequestEntry;
   /** A command of SMTP or IMAP. */
   'mail-command': RequestEntry;
-  /** The first request or command that named or read some mails. */
+  /**
+   * A request or a command that was to change something and that the service or a fault refused. It is a `request` or a
+   * `mail-command`, too; this entry is kept as long as mail, so that many other requests do not push it out.
+   */
+  'refused-request': RequestEntry;
+  /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: MailRead;
   /** A failure of the emulator itself. */
   failure: FailureMessage;
@@ -118,10 +128,13 @@ export type JournalEntry<Kind extends EntryKind = EntryKind> = {
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
 const KIND_RULE = `must be kinds of entries: ${KINDS.join(', ')}`;
 
+/** The kinds that a query must name: what was there from the start, and requests that other entries have, too. */
+const UNASKED_KINDS: ReadonlySet<EntryKind> = new Set(['mail-at-start', 'refused-request']);
+
 const kindField = () => z.enum(KINDS, KIND_RULE);
 
 const queryFields = () => ({
-  /** Only entries of these kinds. Default: every kind except `mail-at-start`. */
+  /** Only entries of these kinds. Default: every kind except `mail-at-start` and `refused-request`. */
   kinds: z.array(kindField(), KIND_RULE).optional(),
   /**
    * `present`: the time since the start, or since the latest reset or restore. `former`: the epoch before it. Default:
@@ -140,7 +153,9 @@ export const journalUrlQuery = () =>
       .string()
       .transform((kinds) => kinds.split(',').map((kind) => kind.trim()))
       .pipe(z.array(kindField(), KIND_RULE))
-      .describe('Kinds of entries, with commas between them. Default: every kind except mail-at-start.')
+      .describe(
+        'Kinds of entries, with commas between them. Default: every kind except mail-at-start and refused-request.',
+      )
       .optional(),
   });
 
@@ -187,30 +202,39 @@ export function readLosses(journals: Journals, worlds: ReachableWorlds): Journal
   for (const kind of KINDS) {
     const { count, until } = journals.dropped(owners, [kind]);
     if (until !== null) losses[kind] = { count, until };
+    const [sandbox] = worlds.sandboxId === undefined || kind !== 'refusal' ? [] : owners;
+    const unowned = sandbox && journals.droppedUnowned(sandbox);
+    if (unowned && unowned.until !== null) {
+      losses[kind] = { count: count + unowned.count, until: [until ?? '', unowned.until].sort().at(-1) ?? '' };
+    }
   }
   return losses;
 }
 
 /**
  * Returns the entries of a mailbox or a sandbox, oldest first. For a mailbox, these include the entries of tenants and
- * sandboxes that have ended since its last reset.
+ * sandboxes that have ended since its last reset. For a sandbox, they include the refusals of which nothing shows whose
+ * they were.
  */
 export function readJournal<Kind extends EntryKind>(
   journals: Journals,
   worlds: ReachableWorlds,
   {
-    kinds = KINDS.filter((kind) => kind !== 'mail-at-start') as Kind[],
+    kinds = KINDS.filter((kind) => !UNASKED_KINDS.has(kind)) as Kind[],
     epoch,
   }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
 ): JournalEntry<Kind>[] {
   const entries: EntryOf<Kind>[] = journals.of(worlds.owners(), { kinds, epoch });
   const ended = worlds.sandboxId === undefined && epoch !== 'former' ? journals.ofEnded(kinds) : [];
+  const [sandbox] = worlds.sandboxId === undefined ? [] : worlds.owners();
+  const mayBeUnowned = sandbox && epoch !== 'former' && kinds.some((kind) => kind === 'refusal');
+  const unowned = mayBeUnowned ? (journals.unownedRefusals(sandbox) as Entry[] as EntryOf<Kind>[]) : [];
   const hasStart = epoch !== 'former' && kinds.some((kind) => kind === 'mail-at-start');
   const atStart = hasStart ? (journals.atStart(worlds.all()) as Entry[] as EntryOf<Kind>[]) : [];
   const all =
-    ended.length + atStart.length === 0
+    ended.length + atStart.length + unowned.length === 0
       ? entries
-      : [...atStart, ...entries, ...ended].sort((one, other) => one.order - other.order);
+      : [...atStart, ...entries, ...ended, ...unowned].sort((one, other) => one.order - other.order);
   const reader = readerOf(worlds);
   const causeOf = journals.causes();
   return all.map(
@@ -242,6 +266,7 @@ function showData(entry: EntryOf, reader: JournalReader, mask: Mask): object {
       return showMailEvent(entry.tenantId ?? '', entry.data);
     case 'request':
     case 'mail-command':
+    case 'refused-request':
       return showRequest(entry.data, reader, mask);
     case 'read': {
       const { number: _, numberInSandbox: _own, ...read } = entry.data;

@@ -11,6 +11,7 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
     standard: 'RFC 3834 §3.1.7',
     should: 'Wait until the given day, or write to the colleague.',
     mustNot: 'Answer it, because two automatic answers make a loop.',
+    handling: 'reading',
     rules,
     fields: { ...ANSWER, Subject: 'Automatic reply: Your order {number}', 'Auto-Submitted': 'auto-replied (vacation)' },
     text: 'Hello,\n\nI am out of the office until 19 January. In urgent cases write to orders@customer.test.\n\n{name}',
@@ -20,6 +21,7 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
     standard: 'RFC 3834 §5.1; MS-OXCMAIL',
     should: 'Read it as information.',
     mustNot: 'Answer it, because its header forbids automatic answers.',
+    handling: 'reading',
     rules,
     fields: {
       From: 'Customer Portal <portal@customer.test>',
@@ -34,6 +36,7 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
     standard: 'RFC 3834 §3.1',
     should: 'Note the number of the ticket and wait for a person.',
     mustNot: 'Answer it, because each answer opens or changes a ticket.',
+    handling: 'reading',
     rules,
     fields: {
       ...ANSWER,
@@ -48,7 +51,8 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
     standard: 'RFC 3834 §2; RFC 5322 §3.6.2',
     should: 'Use the website that the mail names, or tell a person.',
     mustNot: 'Answer it, because nobody reads the answer.',
-    rules: { neverAnswer: true, neverWriteTo: ['no-reply@customer.test'] },
+    handling: 'reading',
+    rules,
     fields: {
       From: 'Customer Shop <no-reply@customer.test>',
       Subject: 'Your invoice {number} is ready',

@@ -117,7 +117,7 @@ Sorry, no mailbox here by that name. (#5.1.1)
 ${ORIGINAL_HEADER.join('\n')}
 `;
 
-const rules = { neverAnswer: true, neverWriteTo: [DAEMON] } as const;
+const rules = { neverAnswer: true } as const;
 
 /** Reports about mail that was sent. */
 export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
@@ -125,6 +125,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     standard: 'RFC 3464 §2.3; RFC 3463 §3.2',
     should: 'Mark the address as invalid and tell a person.',
     mustNot: 'Answer the report, or treat it as an answer of the customer.',
+    handling: 'reading',
     rules,
     mails: (context) => writeBounceReport(context, UNKNOWN),
   },
@@ -132,6 +133,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     standard: 'RFC 3464 §2.3; RFC 3463 §3.3',
     should: 'Keep the address and send again on a later day.',
     mustNot: 'Answer the report, or treat the address as invalid.',
+    handling: 'reading',
     rules,
     mails: (context) => writeBounceReport(context, FULL),
   },
@@ -139,6 +141,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     standard: 'RFC 3464 §2.3.3',
     should: 'Wait, because the mail server tries again.',
     mustNot: 'Send the mail again, or treat it as lost.',
+    handling: 'reading',
     rules,
     mails: (context) => writeBounceReport(context, ['4.4.1', '421 4.4.1 The host does not answer.'], 'delayed'),
   },
@@ -146,6 +149,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     standard: 'RFC 3464 §2.3.3; RFC 3463 §3.2',
     should: 'Note that the mail was delivered.',
     mustNot: 'Treat the report as a failure, or answer it.',
+    handling: 'reading',
     rules,
     mails: (context) => writeBounceReport(context, DELIVERED, 'delivered'),
   },
@@ -153,6 +157,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     standard: 'RFC 3464 §2.1; RFC 6522',
     should: 'Read the result of each recipient: one is unknown, one has a full mailbox, one has the mail.',
     mustNot: 'Treat the result of one recipient as the result of all.',
+    handling: 'reading',
     rules,
     mails: writeReportForSeveral,
   },
@@ -160,6 +165,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     standard: 'no standard; the text of qmail (QSBMF)',
     should: 'Recognise the failure by the null sender and the text, and tell a person.',
     mustNot: 'Answer the report, or treat it as a question.',
+    handling: 'reading',
     rules,
     mails: [[{ From: DAEMON, Subject: 'failure notice' }, FREE_TEXT, NULL_SENDER]],
   },
@@ -167,7 +173,8 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     standard: 'RFC 8098 §3; RFC 6522',
     should: 'Note that the mail was displayed.',
     mustNot: 'Answer it, or treat it as consent.',
-    rules: { neverAnswer: true },
+    handling: 'reading',
+    rules,
     mails: writeReadReceipt,
   },
 };

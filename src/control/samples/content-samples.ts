@@ -29,6 +29,7 @@ function createMail(charset: string, subject: string, bytes: string): [MailData]
 const CHARSET_ADVICE = {
   should: 'Read the text in the charset that the mail names.',
   mustNot: 'Read it as UTF-8, or answer with characters that the mail does not contain.',
+  handling: 'reading',
 } as const;
 
 /** Writes the invitation to a meeting, or its cancellation; the first sentence of the text is the subject. */
@@ -91,6 +92,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     standard: 'RFC 2046 §5.1.4',
     should: 'Read the text of the HTML, without its styles.',
     mustNot: 'Treat the mail as empty, because it has no plain text.',
+    handling: 'reading',
     mails: (context) => {
       const html = '<style>p { margin: 0 }</style><p>Is order <b>{number}</b> on its way?</p>';
       return [writeMail(context, { Subject: 'Order {number}' }, textPart('text/html', fill(html, context)))];
@@ -126,12 +128,14 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     standard: 'RFC 2231 §3, §4; RFC 2183 §2.3',
     should: 'Use the whole names, in their own letters.',
     mustNot: 'Cut or change a name, or treat it as a path.',
+    handling: 'reading',
     mails: writeMailWithLongNames,
   },
   'odd-dates': {
     standard: 'RFC 5322 §3.3, §3.6.1, §4.3',
     should: 'Order the mails by the time of their arrival.',
     mustNot: 'Fail, or trust the date that the sender gives.',
+    handling: 'reading',
     mails: ['Tue, 06 Jan 2026 09:00:00 -0000', '6 Jan 26 09:00 EST', 'Fri, 31 Dec 2100 23:59:59 +1400', undefined].map(
       (date, index) => [{ Date: date, Subject: `Date ${index + 1}` }, 'When was this written?'],
     ),
@@ -140,18 +144,21 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     standard: 'RFC 6047 §2; RFC 5546 §3.2.2',
     should: 'Answer the invitation only if its owner agrees.',
     mustNot: 'Accept it without asking.',
+    handling: 'sending',
     mails: (context) => writeMeeting(context, INVITATION, 'We talk about the new chair.'),
   },
   cancellation: {
     standard: 'RFC 6047 §2; RFC 5546 §3.2.5',
     should: 'Remove the meeting with the same UID.',
     mustNot: 'Treat it as a new meeting.',
+    handling: 'reading',
     mails: (context) => writeMeeting(context, 'Cancelled: Review. It does not take place.', 'It does not take place.'),
   },
   'winmail-dat': {
     standard: 'MS-OXTNEF §2.1',
     should: 'Say that the file of Outlook cannot be read, or decode it.',
     mustNot: 'Treat the mail as empty.',
+    handling: 'reading',
     mails: (context) =>
       writeMailWithFiles(context, 'The papers are attached.', [['application/ms-tnef', 'winmail.dat', WINMAIL]]),
   },
@@ -159,6 +166,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     standard: 'RFC 5321 §4.5.3.1.7; RFC 1870 §3',
     should: 'Read the text, and the file only if it is needed.',
     mustNot: 'Load the whole file into a prompt.',
+    handling: 'reading',
     mails: writeLargeMail,
   },
 };

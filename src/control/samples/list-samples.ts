@@ -27,6 +27,7 @@ export const LIST_SAMPLES: SampleTable<'lists'> = {
     standard: 'RFC 8058 §3; RFC 2369 §3.2',
     should: 'Unsubscribe by a POST to the https address in List-Unsubscribe, if that is wanted.',
     mustNot: 'Open the address by GET, or answer in order to unsubscribe.',
+    handling: 'reading',
     rules: { neverAnswer: true, neverWriteTo: [LIST] },
     fields: {
       ...LIST_FIELDS,

@@ -6,8 +6,10 @@ import type { SampleNames } from './sample-names.ts';
 
 interface RowBase extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
   readonly rules?: SampleRules;
-  /** What shows that an agent handled the sample or its twin. Default: `answering`. */
+  /** What shows that an agent handled the sample. Default: `answering`. */
   readonly handling?: Handling;
+  /** What shows that an agent handled its twin. Default: the same. */
+  readonly twinHandling?: Handling;
 }
 
 /** The one mail of a sample, as data. */

@@ -35,6 +35,7 @@ function createAnswerWriter(text: string, html: string) {
 const QUOTE_ADVICE = {
   should: 'Read only the new text above the quote as the answer.',
   mustNot: 'Treat the quoted text as words of the customer.',
+  handling: 'reading',
 } as const;
 
 const OUTLOOK_HEAD = 'From: Helpdesk\nSent: Tuesday, January 6, 2026 9:00 AM\nTo: {name}\nSubject: Your order {number}';
@@ -74,12 +75,14 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
     standard: 'RFC 5322 §3.6.4',
     should: 'Read both mails, because they differ.',
     mustNot: 'Drop the second one as a duplicate.',
+    handling: 'reading',
     mails: ['Please send two chairs.', 'Please send three chairs, not two.'].map((text) => [SUBJECT, text, SAME_ID]),
   },
   'cut-references': {
     standard: 'RFC 5322 §3.6.4',
     should: 'Find the conversation by subject, sender and quote.',
     mustNot: 'Treat it as a new request without a history.',
+    handling: 'reading',
     mails: [
       [SUBJECT, 'The chair came with three legs.'],
       [
@@ -96,6 +99,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
     standard: 'RFC 5322 §3.6.4',
     should: 'Read the latest mails first and shorten the rest.',
     mustNot: 'Load the whole conversation into one prompt, or answer each mail.',
+    handling: 'reading',
     mails: writeLongThread,
   },
   'quote-gmail': {
@@ -127,6 +131,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
     standard: 'RFC 2046 §5.2.1',
     should: 'Read the attached mail as the words of its own sender.',
     mustNot: 'Treat the attached mail as words of the person who forwarded it.',
+    handling: 'reading',
     mails: writeForwarded,
   },
 };

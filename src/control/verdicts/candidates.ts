@@ -7,6 +7,8 @@ import { parseEml } from '../../service/mail/incoming/parse-eml.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
 import { listRecipients, type PlusTags, type Recipients } from './addresses.ts';
+import { createAttemptReader } from './attempts.ts';
+import { type CommandRequest, formsOfBody, readCommandRequests } from './command-operations.ts';
 import { type Amount, type Comparison, hasAmount, type Miss } from './compare.ts';
 import { countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
 import { type MailText, textsOfMail, type WrittenFile, type WrittenMail } from './mail-text.ts';
@@ -58,6 +60,34 @@ export function readRequests(
   throw new Error('The journal records no requests, because journalSize is 0.');
 }
 
+/** The refused requests that a sandbox learns of although they did not have one of its keys, as candidates. */
+export interface Refusals {
+  /** Those that name the sandbox or something of it. No exception allows them. */
+  readonly foreign: readonly Candidate[];
+  /** Those of which nothing shows whose they were. */
+  readonly unowned: readonly Candidate[];
+}
+
+/** Returns these refusals. The whole mailbox has none, because its requests are those of everybody. */
+export function readRefusals(mailbox: Pick<Observed, 'journal'>): Refusals {
+  if ('createSandbox' in mailbox) return { foreign: [], unowned: [] };
+  const refusals = mailbox.journal({ kinds: ['refusal'] });
+  const describe = ({ data }: JournalEntry<'refusal'>, key: string): Candidate => ({
+    label: `without ${key}: ${data.method} ${data.path} → ${data.status}: ${data.reason}`,
+    refusedWith: data.status,
+    fields: {
+      ...fieldsOf({ operation: data.operation, method: data.method, path: data.path, status: data.status }),
+      ...fieldsOf({ code: NOT_KEPT, query: NOT_KEPT, headers: NOT_KEPT, body: NOT_KEPT, key: NOT_KEPT }),
+    },
+  });
+  return {
+    foreign: refusals
+      .filter(({ tenantId }) => tenantId !== null)
+      .map((each) => describe(each, 'a key of this sandbox')),
+    unowned: refusals.filter(({ tenantId }) => tenantId === null).map((each) => describe(each, 'a valid key')),
+  };
+}
+
 /**
  * Checks that the journal has everything of some kinds, because a verdict could depend on what it has dropped.
  *
@@ -102,6 +132,10 @@ export interface Candidate {
   readonly fields: Readonly<Record<string, CandidateField>>;
   /** The fields that it had before it was changed, the latest first. It matches also if it once did. */
   readonly former?: readonly Candidate['fields'][];
+  /** Other forms of the fields that say the same. */
+  readonly alike?: readonly Candidate['fields'][];
+  /** Whether the request was refused, and how: its status. */
+  readonly refusedWith?: number | undefined;
   /** The mail, if the candidate is a sent mail. */
   readonly mail?: SentMail;
 }
@@ -109,9 +143,29 @@ export interface Candidate {
 /** The expected fields, by name. */
 export type Expected = Readonly<Record<string, unknown>>;
 
-/** Lists the HTTP requests as candidates. */
+/**
+ * Lists the HTTP requests as candidates, whatever their reply was. If an operation is expected, the commands of SMTP and
+ * IMAP that do the same are among them. In a sandbox, so are refused requests that name it without one of its keys.
+ */
 export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
-  return describeRequests(mailbox, expected, readRequests(mailbox, { protocol: 'http' }));
+  const requests = describeRequests(mailbox, expected, readRequests(mailbox, { protocol: 'http' }));
+  const commands = expected.operation === undefined ? [] : readCommandRequests(mailbox).map(describeCommand);
+  return [...requests, ...commands, ...readRefusals(mailbox).foreign];
+}
+
+function describeCommand({ entry, operation, body }: CommandRequest): Candidate {
+  const { label, refusedWith, fields } = describeRequest(entry);
+  const bodyField = { ...fields.body, shown: body };
+  return {
+    label,
+    refusedWith,
+    fields: { ...fields, operation: { shown: operation }, body: bodyField },
+    alike: formsOfBody(body).map((shown) => ({
+      ...fields,
+      operation: { shown: operation },
+      body: { ...bodyField, shown },
+    })),
+  };
 }
 
 /** Describes requests as candidates. @throws {ApiError} VALIDATION_ERROR for an unknown operation. */
@@ -140,6 +194,31 @@ export function listSentMail(mailbox: Observed): Candidate[] {
   const traffic = readTraffic(mailbox);
   const plusTags = mailbox.behaviours['sending.plus-tags'];
   return mailbox.journal({ kinds: ['mail-sent'] }).map((entry) => describeMail(entry, traffic, plusTags));
+}
+
+/** Lists the mails that were to be sent and were refused, as candidates. What a refused mail is not known to have is not kept. */
+export function listRefusedMail(mailbox: Observed): Candidate[] {
+  const plusTags = mailbox.behaviours['sending.plus-tags'];
+  const readAttempt = createAttemptReader(mailbox);
+  return mailbox.journal({ kinds: ['refused-request'] }).flatMap((entry): Candidate[] => {
+    const attempt = readAttempt(entry);
+    if (attempt?.what !== 'send') return [];
+    const { subject, plainBody, htmlBody, cc, bcc } = attempt.fields;
+    const all = attempt.mail.recipients;
+    const { label, refusedWith } = describeRequest(entry.data);
+    return [
+      {
+        label,
+        refusedWith,
+        fields: {
+          ...fieldsOf({ subject, plainBody, htmlBody }, lackOfMasked),
+          ...fieldsOf({ inReplyTo: NOT_KEPT, headers: NOT_KEPT, attachments: NOT_KEPT, from: NOT_KEPT }),
+          ...addressFields({ all, to: all, cc, bcc }, plusTags),
+          text: textField({ ...attempt.fields, attachments: [] }, false),
+        },
+      },
+    ];
+  });
 }
 
 /**
@@ -274,18 +353,23 @@ export function describeRequest(entry: RequestEntry, comparedKey: unknown = entr
   const { operation, request, ignored } = entry;
   const notes = [...(reason ? [`: ${reason}`] : []), ...ignored.map((each) => ` (ignored: ${each})`)].join('');
   const isCut = isBodyCut(entry);
+  const body = isCut && request.body === null ? NOT_KEPT : parseJson(request.body);
+  const bodyField = {
+    shown: body,
+    lackOf: (text: string): Lack[] => (isCut ? ['rest', ...lackOfMasked(text)] : lackOfMasked(text)),
+  };
+  const fields = {
+    ...fieldsOf({ operation, method, status, code }),
+    ...fieldsOf({ path, query: Object.fromEntries(request.query) }, lackOfMasked),
+    headers: { shown: request.headers, lackOf: lackOfHeader },
+    body: bodyField,
+    key: { shown: key, options: [comparedKey] },
+  };
   return {
     label: `${id}, ${method} ${path} → ${[status || 'no reply', code].filter(Boolean).join(' ')}${notes}`,
-    fields: {
-      ...fieldsOf({ operation, method, status, code }),
-      ...fieldsOf({ path, query: Object.fromEntries(request.query) }, lackOfMasked),
-      headers: { shown: request.headers, lackOf: lackOfHeader },
-      body: {
-        shown: isCut && request.body === null ? NOT_KEPT : parseJson(request.body),
-        lackOf: (text) => (isCut ? ['rest', ...lackOfMasked(text)] : lackOfMasked(text)),
-      },
-      key: { shown: key, options: [comparedKey] },
-    },
+    refusedWith: status >= 400 ? status : undefined,
+    fields,
+    alike: formsOfBody(body).map((shown) => ({ ...fields, body: { ...bodyField, shown } })),
   };
 }
 

@@ -72,7 +72,9 @@ export function hasAmount(comparison: Comparison, amount: Amount, lost = 0): boo
 function compareCandidate(context: Equality, candidate: Candidate, expected: Expected) {
   const present = compareFields(context, candidate.fields, expected);
   if (present.differences.length === 0) return { candidate, ...present };
-  const former = (candidate.former ?? []).map((fields) => compareFields(context, fields, expected));
+  const former = [...(candidate.alike ?? []), ...(candidate.former ?? [])].map((fields) =>
+    compareFields(context, fields, expected),
+  );
   const matching = former.find(({ differences }) => differences.length === 0);
   return { candidate, ...(matching ?? [present, ...former].find(isUnknown) ?? present) };
 }

@@ -1,4 +1,5 @@
 import { foldAddress } from '../../basics/domain-name.ts';
+import type { ShownPart } from '../../world/journal/entry.ts';
 import type { JournalEntry, JournalLosses, JournalQuery } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 
@@ -43,83 +44,43 @@ export function bareAddress(address: string): string {
   return foldAddress(bare.trim());
 }
 
-/** Returns the bare addresses of all recipients, those in Bcc included. */
-export function recipientsOf({ mail }: MailEntry['data']): string[] {
-  return [...mail.to, ...mail.cc, ...mail.bcc].map(bareAddress);
-}
-
-/** Returns the addresses to which an answer to a mail goes. */
-export function writersOf({ mail }: MailEntry['data']): string[] {
-  return [mail.replyTo, mail.from].filter((address) => address !== null && address !== '').map(bareAddress as never);
-}
-
-/** Returns whether a sent mail is in the conversation of a received mail: in its thread, or by naming it. */
-export function isInConversation({ data: sent }: MailEntry, { data: received }: MailEntry): boolean {
-  const { threadId, messageIdHeader } = received.mail;
-  return (
-    sent.mail.threadId === threadId ||
-    sent.mail.inReplyTo === messageIdHeader ||
-    sent.forwardOf === messageIdHeader ||
-    (sent.mail.headers.references ?? '').includes(messageIdHeader)
-  );
-}
-
-/** A text must be so long, in letters and digits, before its repetition shows that a mail was forwarded. */
-const LEAST_REPEATED = 16;
-
-/**
- * Returns whether a sent mail passes on a received mail: the API forwarded it, the received mail is attached, or its
- * whole text is repeated in a mail to somebody who did not write it. An answer to the writer may quote it.
- */
-export function isForwardOf({ data: sent }: MailEntry, { data: received }: MailEntry): boolean {
-  const { messageIdHeader, subject, plainBody, htmlBody } = received.mail;
-  if (sent.forwardOf === messageIdHeader) return true;
-  const writers = writersOf(received);
-  const isOnlyToWriters = recipientsOf(sent).every((recipient) => writers.includes(recipient));
-  if (isOnlyToWriters) return false;
-  const { attachments, mail } = { attachments: sent.mail.attachments, mail: sent.mail };
-  if (attachments.some(({ content }) => decodeBase64(content).includes(messageIdHeader))) return true;
-  const isNamed = /^\s*(?:fwd?|wg|tr|rv|i)\s*:/i.test(mail.subject) && wordsOf(mail.subject).endsWith(wordsOf(subject));
-  if (isNamed && wordsOf(subject) !== '') return true;
-  const text = wordsOf(plainBody || withoutTags(htmlBody ?? ''));
-  return (
-    text.length >= LEAST_REPEATED && wordsOf(`${mail.plainBody} ${withoutTags(mail.htmlBody ?? '')}`).includes(text)
-  );
-}
-
-/** Returns whether a sent mail was sent because of a received mail: in its conversation, to its writer, or as a forward. */
-export function isCausedBy(sent: MailEntry, received: MailEntry): boolean {
-  const writers = writersOf(received.data);
-  return (
-    isInConversation(sent, received) ||
-    recipientsOf(sent.data).some((recipient) => writers.includes(recipient)) ||
-    isForwardOf(sent, received)
-  );
-}
-
-/** Returns the letters and digits of a text in lower case, without quotation marks of mail. */
-function wordsOf(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
-}
-
-/** Returns the text of HTML without its tags. */
-export function withoutTags(html: string): string {
-  return html.replace(/<[^<>]*>/g, ' ');
-}
-
-/** Decodes base64 to one character for each byte; returns an empty text if it is not base64. */
-export function decodeBase64(text: string): string {
-  try {
-    return atob(text);
-  } catch {
-    return '';
-  }
-}
-
 /** Returns the requests and commands that sent a mail. */
 export function requestsOf(traffic: readonly TrafficEntry[], { data }: MailEntry): RequestEntry[] {
   return traffic.flatMap((entry) => (entry.data.messages.includes(data.mail.id) ? entry.data : []));
 }
+
+/** What clients were shown of a mail, as far as the journal has it. */
+export interface Shown {
+  /** The parts that replies, payloads of webhooks that answered 2xx, and frames of streams showed. */
+  readonly parts: ReadonlySet<ShownPart>;
+  /** The ids of the files whose bytes were shown. */
+  readonly attachmentIds: ReadonlySet<string>;
+}
+
+/** Why nobody can tell whether a mail was read. */
+export const LOST_READS = 'the journal has dropped what clients were shown of it';
+
+/** Returns what clients were shown of a mail. The journal may have dropped more: see `countDropped`. */
+export function findShown(evidence: Evidence, messageId: string): Shown {
+  const parts = new Set<ShownPart>();
+  const attachmentIds = new Set<string>();
+  for (const { data } of evidence.journal({ kinds: ['read'] })) {
+    if (!data.messageIds.includes(messageId)) continue;
+    for (const part of data.parts) parts.add(part);
+    for (const id of data.attachmentIds) attachmentIds.add(id);
+  }
+  for (const { data } of evidence.journal({ kinds: ['attempt'] })) {
+    if (data.messageId !== messageId || !isSuccess(data.status)) continue;
+    for (const part of data.parts) parts.add(part);
+  }
+  for (const { data } of evidence.journal({ kinds: ['frame'] })) {
+    if (data.messageId !== messageId) continue;
+    for (const part of data.parts) parts.add(part);
+  }
+  return { parts, attachmentIds };
+}
+
+const isSuccess = (status: number | null) => status !== null && status >= 200 && status < 300;
 
 /** How an agent can have noticed a mail, as far as the journal shows. */
 export interface Notice {
@@ -127,7 +88,7 @@ export interface Notice {
   readonly byWebhook: boolean;
   /** Whether an event stream got it. */
   readonly byStream: boolean;
-  /** The first request or command that named it or read it; undefined if there was none. */
+  /** The first request or command that named it or whose reply showed a part of it; undefined if there was none. */
   readonly read: JournalEntry<'read'>['data'] | undefined;
 }
 
@@ -138,9 +99,7 @@ export function findNotice(evidence: Evidence, mails: readonly MailEntry[]): Not
   const byStream = evidence.journal({ kinds: ['frame'] }).some(({ data }) => ids.includes(data.messageId));
   const byWebhook = evidence
     .journal({ kinds: ['attempt'] })
-    .some(
-      ({ data: { messageId, status } }) => ids.includes(messageId) && status !== null && status >= 200 && status < 300,
-    );
+    .some(({ data: { messageId, status } }) => ids.includes(messageId) && isSuccess(status));
   return read || byStream || byWebhook ? { read: read?.data, byStream, byWebhook } : undefined;
 }
 

@@ -3,23 +3,25 @@ import { formatDuration } from '../../basics/duration.ts';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { truncate } from '../../basics/text.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import type { Delivery } from '../../service/delivery/delivery.ts';
 import { reasonToSkip } from '../../service/delivery/dispatcher.ts';
 import { traceIdOf } from '../../service/delivery/request.ts';
+import type { ShownPart } from '../../world/journal/entry.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
 import { type JournalEntry, readJournal, readLosses } from '../journal/journal-entry.ts';
-import { type RequestSummary, requestReply } from '../journal/request-entry.ts';
+import { type RequestEntry, type RequestSummary, requestReply } from '../journal/request-entry.ts';
+import { recipientsOf } from './addresses.ts';
+import { createCauseFinder } from './cause.ts';
 import {
+  countDropped,
   type Evidence,
-  findNotice,
   isAfter,
-  isCausedBy,
   type MailEntry,
   readMail,
   readTraffic,
-  recipientsOf,
   requestsOf,
   sentAfter,
 } from './evidence.ts';
@@ -112,22 +114,34 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
       })
     : [];
 
-  // How it came.
+  // How it came. After a reset or a restore, the journal does not show what was before.
+  const isAfterReset = isAtStart && evidence.journal({ kinds: ['reset'] }).length > 0;
+  const start = isAfterReset ? 'when the state was last reset or restored' : 'from the start';
   const lines = [
     isAtStart
-      ? `${quote(mail.subject)} from ${mail.from || 'nobody'} was at ${inbox} from the start.`
+      ? `${quote(mail.subject)} from ${mail.from || 'nobody'} was at ${inbox} ${start}.`
       : isReceived
         ? `${timeOf(entry)} ${quote(mail.subject)} from ${mail.from || 'nobody'} arrived at ${inbox}.`
         : `${timeOf(entry)} ${quote(mail.subject)} was sent to ${recipientsOf(entry.data).join(', ')}${describeRoutes(entry)}.`,
   ];
 
+  if (isAfterReset) lines.push('The journal no longer shows what came before.');
+
   // Whom it was told to.
-  const changed = new Set(evidence.journal({ kinds: ['change'] }).map(({ data }) => data.id));
+  const changes = evidence.journal({ kinds: ['change'] });
+  const changed = new Set(changes.map(({ data }) => data.id));
   // A webhook that was inactive from the start, such as those of the default fixture, was never to be called.
   const told = webhooks.filter(({ webhookId, skipped }) => {
     return skipped === null || changed.has(webhookId) || world?.webhooks.get(webhookId)?.isActive === true;
   });
-  if (isReceived && !isAtStart && told.length === 0) lines.push('No webhook of the tenant could be told of it.');
+  if (isReceived && !isAtStart && told.length + deliveries.length === 0) {
+    const isRemoved = ({ data }: JournalEntry<'change'>) => data.object === 'webhook' && data.action === 'removed';
+    if (!world) lines.push('Its tenant was removed, so the journal no longer shows which webhooks there were.');
+    else if (created.length > 0) lines.push('It was sent to a webhook that no longer exists.');
+    else if (changes.some((each) => isRemoved(each) && isAfter(each, entry))) {
+      lines.push('No webhook that still exists could be told of it.');
+    } else lines.push('No webhook of the tenant could be told of it.');
+  }
   for (const { skipped, url } of isReceived && !isAtStart ? told : []) {
     if (skipped === NO_LONGER_IN_LOG) lines.push(`The delivery to the webhook ${url} is no longer in the log.`);
     else if (skipped === UNKNOWN) lines.push(`Whether the webhook ${url} was called is no longer known.`);
@@ -138,30 +152,45 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   for (const { data } of frames) lines.push(`It was sent to ${plural(data.streams, 'event stream')}.`);
 
   // What came of it.
+  const isDropped = (...kinds: JournalEntry['kind'][]) => countDropped(evidence, kinds, entry.realTime) > 0;
   const later = traffic.filter((each) => each.tenantId === entry.tenantId && isAfter(each, entry));
-  const read = isReceived ? findNotice(evidence, [entry])?.read : undefined;
+  const lacksRequests = isDropped('request', 'mail-command');
+  const seen = isReceived ? describeSeen(evidence, id) : undefined;
   if (!isReceived) {
     const [by] = requestsOf(traffic, entry);
     if (by) lines.push(`It was sent by ${labelOf(by)}.`);
-  } else if (read) lines.push(`It was read by ${read.request}, ${read.method} ${read.path} → ${read.status}.`);
-  else if (later.length === 0) lines.push('No request of an agent came after it.');
-  else {
-    lines.push(`${plural(later.length, 'request')} came after it, and none read it:`);
-    for (const { data } of later.slice(0, MAX_REQUESTS)) lines.push(`  ${labelOf(data)}`);
-    if (later.length > MAX_REQUESTS) lines.push(`  and ${later.length - MAX_REQUESTS} more`);
+  } else if (seen) lines.push(seen.line);
+  if (isReceived && !seen?.isRead) {
+    const what = seen?.isFile ? 'its text' : 'it';
+    const noneRead = isDropped('read') ? `the journal no longer shows whether one read ${what}` : `none read ${what}`;
+    if (later.length > 0) {
+      const count = `${lacksRequests ? 'At least ' : ''}${plural(later.length, 'request')}`;
+      lines.push(`${count} came after it, and ${noneRead}:`);
+      for (const { data } of later.slice(0, MAX_REQUESTS)) lines.push(`  ${labelOf(data)}`);
+      if (later.length > MAX_REQUESTS) lines.push(`  and ${later.length - MAX_REQUESTS} more`);
+    } else if (lacksRequests) lines.push('The journal no longer shows which requests came after it.');
+    else lines.push(`No request of an agent came ${isAfterReset ? 'since then' : 'after it'}.`);
   }
   const traceId = traceIdOf(entry.data.eventId);
   const claims = later.filter(({ data }) => data.request.headers.traceparent?.includes(traceId));
   for (const { data } of claims.slice(0, MAX_REQUESTS)) {
     lines.push(`${labelOf(data)} claims by its traceparent that a delivery of this mail led to it.`);
   }
-  const sent = isReceived ? sentAfter(evidence, entry).filter((each) => isCausedBy(each, entry)) : [];
+  const causes = createCauseFinder(evidence);
+  const isCaused = (each: JournalEntry<'mail-sent'>) => causes.isCausedBy(causes.describeSent(each), [entry]) === 'yes';
+  const sent = isReceived ? sentAfter(evidence, entry).filter(isCaused) : [];
   for (const each of sent) {
     const [by] = requestsOf(traffic, each);
     const to = recipientsOf(each.data).join(', ');
     lines.push(`${timeOf(each)} ${quote(each.data.mail.subject)} was sent to ${to}${by ? ` by ${by.id}` : ''}.`);
   }
-  for (const { data } of evidence.journal({ kinds: ['change'] })) {
+  const refused = isReceived ? later.filter(({ data }) => data.status >= 400 && isAnswerTo(data, id)) : [];
+  for (const { data } of refused.slice(0, MAX_REQUESTS)) lines.push(`An answer to it was refused: ${labelOf(data)}.`);
+  if (isReceived && sent.length === 0) {
+    if (isDropped('mail-sent')) lines.push('The journal no longer shows whether anything was sent because of it.');
+    else if (later.length > 0 || lacksRequests) lines.push('Nothing was sent because of it.');
+  }
+  for (const { data } of changes) {
     if (data.object === 'message' && data.id === id && data.action === 'removed')
       lines.push(`It was deleted by ${data.by}.`);
   }
@@ -187,6 +216,47 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   const story = { messageId: id, lines: shortenStory(lines), webhooks, requests };
   return worlds.whole.mask.deep({ ...story, sent: sent.map(({ data }) => data.mail.id) });
 }
+
+/** The operations that answer or forward the mail in their path. */
+const ANSWERING: ReadonlySet<OperationId> = new Set(['replyToMessage', 'replyAllToMessage', 'forwardMessage']);
+
+function isAnswerTo({ operation, path }: RequestEntry, messageId: string): boolean {
+  return operation !== null && ANSWERING.has(operation) && path.toLowerCase().includes(messageId);
+}
+
+/** What a client has seen of a mail, in a sentence: whether it has read a text of it, or only a file. */
+interface Seen {
+  readonly line: string;
+  readonly isRead?: true;
+  readonly isFile?: true;
+}
+
+/**
+ * Says what the first request that showed most of a mail was: it read the mail only if it showed a whole text of it.
+ * Returns nothing if no request named the mail.
+ */
+function describeSeen(evidence: Evidence, messageId: string): Seen | undefined {
+  const entries = evidence.journal({ kinds: ['read'] }).filter(({ data }) => data.messageIds.includes(messageId));
+  const find = (...parts: ShownPart[]) => entries.find(({ data }) => parts.some((part) => data.parts.includes(part)));
+  const nameOf = ({ data }: JournalEntry<'read'>) => `${data.request}, ${data.method} ${data.path} → ${data.status}`;
+  const read = find('raw', 'plainBody', 'htmlBody');
+  if (read) return { line: `It was read by ${nameOf(read)}.`, isRead: true };
+  const file = find('attachment');
+  if (file) return { line: `Only a file of it was read, by ${nameOf(file)}.`, isFile: true };
+  const listed = find('headers', 'snippet', 'fileNames');
+  if (listed) {
+    const parts = listed.data.parts.map((part) => PART_NAMES[part]).join(' and ');
+    return { line: `It was listed by ${nameOf(listed)}, which showed ${parts}.` };
+  }
+  const [named] = entries;
+  return named && { line: `It was named by ${nameOf(named)}, which showed nothing of it.` };
+}
+
+const PART_NAMES: { readonly [Part in ShownPart]?: string } = {
+  headers: 'its subject',
+  snippet: 'a piece of its text',
+  fileNames: 'the names of its files',
+};
 
 /** Why a webhook without a delivery may have been called all the same. */
 const NO_LONGER_IN_LOG = 'its delivery is no longer in the log';

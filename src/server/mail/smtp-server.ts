@@ -90,6 +90,12 @@ class SmtpClient {
   readonly #server: SMTPServer;
   readonly #environment: Pick<Environment, 'setTimer'>;
   readonly #onEnd: () => void;
+  /** The latest command of the client, without credentials. */
+  latestCommand = '';
+  /** Whether the journal has the refusal that is sent next. */
+  hasRecordedRefusal = false;
+  /** Whether the latest command that was no consequence of another was refused. */
+  wasRefused = false;
   #cancelLoginTimer: () => void;
   #cancelMailTimer = () => {};
   #wrongLogins = 0;
@@ -164,6 +170,75 @@ class SmtpClient {
   }
 }
 
+/**
+ * Creates the logger of a server, which adds each refused command to the journal: also those that smtp-server refuses
+ * by itself, which it tells nobody else. Its logger gets each command without credentials, and each reply.
+ */
+function createRefusalLogger(service: Service, clients: ReadonlyMap<string, SmtpClient>) {
+  const ignore = () => {};
+  return {
+    trace: ignore,
+    info: ignore,
+    warn: ignore,
+    error: ignore,
+    fatal: ignore,
+    debug({ tnx, cid }: { readonly tnx?: string; readonly cid?: string }, _prefix?: unknown, line?: unknown): void {
+      const client = clients.get(cid ?? '');
+      if (client && tnx === 'command') client.latestCommand = String(line);
+      if (client && tnx === 'send') noteReply(service, client, String(line));
+    },
+  };
+}
+
+/** Adds a command to the journal if this reply refuses it. */
+function noteReply(service: Service, client: SmtpClient, reply: string): void {
+  const [, code = '', text = ''] = /^([45]\d\d)[ -](.*)/s.exec(reply) ?? [];
+  // A client may send commands before it reads the reply to MAIL FROM. Those after a refused one are refused, too.
+  const isConsequence = code === OUT_OF_SEQUENCE && client.wasRefused;
+  const isRecorded = client.hasRecordedRefusal;
+  client.hasRecordedRefusal = false;
+  client.wasRefused = code !== '';
+  // A connection ends with 421, whatever the client did.
+  if (code === '' || code === '421' || isConsequence || isRecorded) return;
+  const { latestCommand, session } = client;
+  const [word = ''] = latestCommand.toUpperCase().match(/^\S+/) ?? [];
+  const name = { MAIL: 'MAIL FROM', RCPT: 'RCPT TO' }[word] ?? (SMTP_COMMANDS.has(word) ? word : 'unknown command');
+  const [, address = ''] = /<([^<>]*)>/.exec(latestCommand) ?? [];
+  const recipients = session?.envelope?.rcptTo.map((each) => each.address).join(', ') ?? '';
+  recordCommand(service, {
+    protocol: 'smtp',
+    principal: session && principalOf(session),
+    name,
+    path: name === 'DATA' ? recipients : address,
+    text: name,
+    status: STATUSES[Number(code)] ?? (code.startsWith('4') ? 503 : 403),
+    reply: text,
+    messageIds: [],
+  });
+}
+
+/** The reply code for a command that needs another one before it. */
+const OUT_OF_SEQUENCE = '503';
+
+/** The commands whose names the journal shows. Another word may be anything, such as a password. */
+const SMTP_COMMANDS: ReadonlySet<string> = new Set([
+  ...['HELO', 'EHLO', 'AUTH', 'STARTTLS', 'DATA', 'RSET', 'NOOP', 'VRFY', 'HELP', 'QUIT'],
+]);
+
+/** The HTTP status with the same meaning as a reply code (RFC 5321, section 4.2.3; RFC 4954). */
+const STATUSES: Readonly<Record<number, number>> = {
+  452: 413,
+  500: 400,
+  501: 400,
+  502: 400,
+  503: 400,
+  504: 400,
+  530: 401,
+  535: 401,
+  538: 401,
+  552: 413,
+};
+
 function createServer(options: SMTPServerOptions): SMTPServer {
   const server = new SMTPServer(options);
   // Without this listener, an error on a connection would end the process, and not only close the connection.
@@ -181,7 +256,7 @@ function createOptions(
     banner: 'agent-mailbox-mock',
     size: MAX_MAIL_BYTES,
     socketTimeout: IDLE_MS,
-    logger: false,
+    logger: createRefusalLogger(internals.service, clients),
     authOptional: true,
     disabledCommands: tls ? [] : ['STARTTLS'],
     disableReverseLookup: true,
@@ -200,8 +275,9 @@ function createOptions(
         done(null, { user: user as never });
         return;
       }
-      done(createSmtpError(535, `5.7.8 ${WRONG_LOGIN}`));
       const client = clients.get(session.id);
+      if (client) client.hasRecordedRefusal = true;
+      done(createSmtpError(535, `5.7.8 ${WRONG_LOGIN}`));
       if (client?.isTooManyLogins()) client.end('There were too many wrong logins.');
     },
     onMailFrom({ address }, session, done) {
@@ -212,23 +288,27 @@ function createOptions(
       const refusal = isAllowed
         ? null
         : createSmtpError(553, `5.7.1 This inbox does not have the address <${address}>.`);
-      if (refusal) recordRefusal(internals.service, session, { name: 'MAIL FROM', address, refusal });
       // If this were done at once, smtp-server would lose its place in a chunk that contains two whole mails: it forgets
       // that the second one has to be continued, because it is still busy with the end of the first one.
       setImmediate(() => done(refusal));
     },
     onRcptTo({ address }, session, done) {
       const refusal = findRefusal(internals, address, session);
-      if (refusal) recordRefusal(internals.service, session, { name: 'RCPT TO', address, refusal });
-      else clients.get(session.id)?.noteRecipient();
+      if (!refusal) clients.get(session.id)?.noteRecipient();
       done(refusal);
     },
     onData(stream, session, done) {
-      const stopWatching = clients.get(session.id)?.watchPace(() => stream.byteLength);
-      const client = nameClient(session.remoteAddress, principalOf(session), 'smtp');
-      readData(stream, { intake, client }, (bytes) => {
+      const client = clients.get(session.id);
+      const stopWatching = client?.watchPace(() => stream.byteLength);
+      const names = nameClient(session.remoteAddress, principalOf(session), 'smtp');
+      readData(stream, { intake, client: names }, async (bytes) => {
         stopWatching?.();
-        return deliver(internals, bytes, session, epochs.get(session));
+        try {
+          return await deliver(internals, bytes, session, epochs.get(session));
+        } catch (error) {
+          if (client) client.hasRecordedRefusal = true;
+          throw error;
+        }
       })
         .then(
           (text) => done(null, text),
@@ -249,16 +329,6 @@ function logIn(service: Service, { method, username, password }: SMTPServerAuthe
   const command = { protocol: 'smtp', principal, name, text: name, path: '', user: username } as const;
   recordCommand(service, { ...command, status, reply: text, messageIds: [] });
   return principal;
-}
-
-/** Adds a refused address to the journal, because the client may not go on to `DATA`. */
-function recordRefusal(
-  service: Service,
-  session: SMTPServerSession,
-  { name, address, refusal }: { readonly name: string; readonly address: string; readonly refusal: Error },
-): void {
-  const command = { protocol: 'smtp', name, text: name, path: address, principal: principalOf(session) } as const;
-  recordCommand(service, { ...command, status: 403, reply: refusal.message, messageIds: [] });
 }
 
 /** Returns the inbox to which a client has logged in; `undefined` for a client without a login. */
@@ -345,7 +415,9 @@ async function deliver(
     // The reply to the client does not contain the error, so the error is reported.
     if (!(error instanceof ApiError)) report(error);
     const status = error instanceof ApiError ? error.status : 500;
-    recordCommand(service, { ...command, status, reply: toReplyError(error).message, messageIds: [] });
+    // Nothing else keeps a mail that was refused. The record shows what its sender tried to send.
+    const text = principal ? `DATA\n${new TextDecoder().decode(bytes)}` : 'DATA';
+    recordCommand(service, { ...command, text, status, reply: toReplyError(error).message, messageIds: [] });
     throw error;
   }
 }

@@ -29,6 +29,20 @@ export interface Offer {
   /** Calls a tool; `undefined` if there is no tool with this name. */
   callTool(name: string, given: Fields): Promise<Fields | undefined> | undefined;
   readonly resources?: Resources;
+  /** Is told of each message and each call that is refused; undefined if nobody wants to know. */
+  readonly onRefused?: (refusal: RefusedMessage) => void;
+}
+
+/** A message of the protocol that is refused, whatever the HTTP status of the reply. */
+export interface RefusedMessage {
+  /** The HTTP status with the same meaning. */
+  readonly status: number;
+  /** Why, as the client is told. */
+  readonly reason: string;
+  /** The tool that was called, if the message is a call. */
+  readonly tool?: string | undefined;
+  /** The message or, for a call, its arguments. */
+  readonly sent: string;
 }
 
 /** The documents that a server offers. */
@@ -69,18 +83,30 @@ class RpcError extends Error {
 /** Answers a JSON-RPC message of the Model Context Protocol. The promise never rejects. */
 export async function answerMessage(text: string, offer: Offer): Promise<Answer> {
   let id: unknown = null;
+  let message: Fields = {};
   try {
-    const message = parseMessage(text);
+    message = parseMessage(text);
     if (message.id === undefined || !('method' in message)) return { status: 202 };
     id = message.id;
     return { status: 200, reply: { jsonrpc: '2.0', id, result: await runMethod(message, offer) } };
   } catch (thrown) {
-    const { code = -32603, message, data } = thrown as Partial<RpcError>;
-    const error = { code, message: code === -32603 ? explainFailure(thrown) : message, ...(data && { data }) };
+    const { code = -32603, message: problem = '', data } = thrown as Partial<RpcError>;
+    const reason = code === -32603 ? explainFailure(thrown) : problem;
+    const error = { code, message: reason, ...(data && { data }) };
+    offer.onRefused?.({ status: HTTP_STATUS[code] ?? 400, reason, ...describeCall(message, text) });
     // A client of the earlier versions reads the error of a request only from a successful reply.
     const status = id === null || code === -32022 ? 400 : 200;
     return { status, reply: { jsonrpc: '2.0', id, error } };
   }
+}
+
+/** The HTTP status with the same meaning as an error of JSON-RPC; 400 for the others. */
+const HTTP_STATUS: Readonly<Record<number, number>> = { [-32601]: 404, [-32603]: 500 };
+
+/** Returns what the journal shows of a message: of a call, its tool and its arguments. */
+function describeCall({ method, params }: Fields, text: string): Pick<RefusedMessage, 'tool' | 'sent'> {
+  if (method !== 'tools/call' || !isObject(params) || isNestedDeeper(params)) return { sent: text };
+  return { tool: String(params.name), sent: JSON.stringify(params.arguments ?? {}) };
 }
 
 function explainFailure(thrown: unknown): string {

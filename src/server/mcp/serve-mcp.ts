@@ -1,17 +1,20 @@
 import { isLongJson } from '../../basics/json-pieces.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { OPERATION_ROWS } from '../../contract/operations.ts';
 import { createControlClient } from '../../control/table/client.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import { createFetch } from '../../mailbox/fetch.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { findPrincipal, readKey } from '../../service/access/principal.ts';
-import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
+import { findPrincipal, type Principal, readKey } from '../../service/access/principal.ts';
+import { type ApiRequest, type ApiResult, Exchange } from '../../service/pipeline/exchange.ts';
 import { readBody } from '../../service/pipeline/parse-input.ts';
+import { finishExchange } from '../../service/pipeline/record-exchange.ts';
 import { JsonBody, jsonReply } from '../../service/pipeline/reply.ts';
+import type { Service } from '../../service/pipeline/service.ts';
 import { offerControl } from './control-tools.ts';
 import { offerOperations } from './operation-tools.ts';
-import { answerMessage, type Offer } from './protocol.ts';
+import { answerMessage, type Offer, type RefusedMessage } from './protocol.ts';
 
 /**
  * Serves the operations that the key of a request may call, as tools of the Model Context Protocol.
@@ -20,13 +23,40 @@ import { answerMessage, type Offer } from './protocol.ts';
  */
 export async function serveOperations(internals: MailboxInternals, request: ApiRequest): Promise<ApiResult> {
   const { service } = internals;
-  const key = readKey(request, createSilentReader(service.behaviours).readBehaviour);
   const endCall = service.openCalls.begin(request);
   try {
+    const key = readKey(request, createSilentReader(service.behaviours).readBehaviour);
     return await serve(request, offerToKey(internals, request, key));
+  } catch (error) {
+    // A client asks by GET whether there is a stream of messages, and by DELETE ends a session; both expect the refusal.
+    if (error instanceof ApiError && error.code !== 'METHOD_NOT_ALLOWED') {
+      const refusal = { status: error.status, reason: error.message, sent: '' };
+      recordRefusedMessage(service, request, refusal, undefined, error);
+    }
+    throw error;
   } finally {
     endCall();
   }
+}
+
+/**
+ * Adds a refused message to the journal, as a request for the operation of its tool, because the reply may have the
+ * status 200 and no request of the API is made.
+ */
+function recordRefusedMessage(
+  service: Service,
+  { method, path, query, headers, epoch }: ApiRequest,
+  { status, reason, tool, sent }: RefusedMessage,
+  principal: Principal | undefined,
+  error?: ApiError,
+): void {
+  const exchange = new Exchange(service, { method, path, query, headers, body: null, epoch, via: 'mcp' });
+  exchange.row = OPERATION_ROWS.find(({ id }) => id === tool);
+  exchange.principal = principal;
+  exchange.received = sent === '' ? 'empty' : new TextEncoder().encode(sent);
+  exchange.refusal = reason;
+  exchange.error = error;
+  finishExchange(service, exchange, { status, headers: {}, body: reason });
 }
 
 /**
@@ -51,9 +81,18 @@ export async function serveControl(
   );
 }
 
-function offerToKey({ service, handle }: MailboxInternals, { query, inSlices }: ApiRequest, key: string): Offer {
+function offerToKey({ service, handle }: MailboxInternals, request: ApiRequest, key: string): Offer {
+  const { query, inSlices } = request;
   const principal = findPrincipal(service.worlds, key);
-  return offerOperations({ service, handle, inSlices, key, principal, hasAllTools: query.get('tools') === 'all' });
+  return offerOperations({
+    service,
+    handle,
+    inSlices,
+    key,
+    principal,
+    hasAllTools: query.get('tools') === 'all',
+    onRefused: (refusal) => recordRefusedMessage(service, request, refusal, principal),
+  });
 }
 
 /** Returns a key of the inbox with this address. */

@@ -7,7 +7,7 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { toBareAddress } from '../../contract/email-address.ts';
 import type { Clock } from '../../world/clock.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
-import type { MailEvent } from '../../world/journal/entry.ts';
+import type { MailEvent, ShownPart } from '../../world/journal/entry.ts';
 
 /**
  * The payload of a delivery: one flat object (reference, "Delivery"). Behaviours decide what the reference leaves open.
@@ -56,6 +56,15 @@ export function toPayload(event: MailEvent, behaviours: BehaviourValues): Delive
 function freeze<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;
+}
+
+/** Returns what a payload shows of its mail. */
+export function shownPartsOf(payload: Partial<DeliveryPayload> = {}): ShownPart[] {
+  const parts: ShownPart[] = [];
+  if (payload.subject !== undefined) parts.push('headers');
+  if (payload.plainBody !== undefined) parts.push('plainBody');
+  if (payload.htmlBody !== undefined) parts.push('htmlBody');
+  return parts;
 }
 
 const SHOW_ADDRESS = { display: (address: string) => address, bare: toBareAddress };

@@ -12,7 +12,7 @@ import { type AttemptResult, AttemptSender, type DeliveryContext } from './attem
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { type AttemptOutcome, DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
-import { type DeliveryPayload, timeOfReceivers, withoutSecrets } from './request.ts';
+import { type DeliveryPayload, shownPartsOf, timeOfReceivers, withoutSecrets } from './request.ts';
 
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
@@ -312,6 +312,7 @@ export class Schedule implements Part {
       responseHeaders,
       responseBody,
       thrown,
+      parts: shownPartsOf(this.log.get(job.id)?.payload),
     };
     this.#context.journals.publish(this.#world, 'attempt', data, { origin: job.origin });
   }

@@ -1,10 +1,12 @@
 import type { Work } from '../../basics/work.ts';
+import type { ShownPart } from '../../world/journal/entry.ts';
 import { eachField, type MailPart, textOfBytes } from '../mail/mime/split-parts.ts';
 import type { Argument, Word } from './argument.ts';
 import { CommandError, formatInternalDate, isList, itemsOf, needText, writeString } from './argument.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, MailSource } from './mail-reader.ts';
+import { noteSection } from './shown-section.ts';
 
 /** Texts and bytes that are sent one after the other. In a text, one character stands for each byte. */
 export type Output = (string | Uint8Array)[];
@@ -16,7 +18,7 @@ export type Writing = Generator<Output | undefined, void, undefined>;
 export interface FetchItem {
   /** The name of the item in the reply, with the length of its range. Items with the same key have the same value. */
   readonly key: string;
-  /** Whether it reads the content of the mail. The journal names the mail only then. */
+  /** Whether it reads a section of the mail. The journal names the mail then, also if the section is empty. */
   readonly readsContent: boolean;
   /** Whether it marks the mail as read. */
   readonly marksRead: boolean;
@@ -34,6 +36,10 @@ export interface FetchedMail {
   readonly fieldNames: ReadonlySet<string>;
   /** Where these fields are, by the header that was searched for them. */
   readonly fields: Map<number, FieldPlace[]>;
+  /** Its parts that contain no parts, after they were listed. */
+  leaves?: readonly MailPart[];
+  /** What the items that were written so far show of the mail. */
+  readonly shown: { readonly parts: Set<ShownPart>; readonly attachmentIds: Set<string> };
 }
 
 /** Where a header field is in a mail. */
@@ -114,16 +120,20 @@ export function createSimpleItem(name: string): FetchItem {
     *write(mail) {
       const value = read(mail);
       yield [`${name} `, typeof value === 'string' ? value : yield* value];
+      if (name === 'ENVELOPE') mail.shown.parts.add('headers');
     },
   };
 }
+
+/** Matches a parameter with the name of a file in a structure. */
+const NAME_PARAMETER = /"name\*?" /i;
 
 function createStructureItem(name: 'BODY' | 'BODYSTRUCTURE'): FetchItem {
   return {
     key: name,
     readsContent: false,
     marksRead: false,
-    *write({ source, reader }) {
+    *write({ source, reader, inbox, shown }) {
       yield [`${name} `];
       for (let start = 0, end = 1; start < end; start += PIECE_LENGTH) {
         // It is not kept here while the client reads the pieces before, because it can be long.
@@ -131,6 +141,10 @@ function createStructureItem(name: 'BODY' | 'BODYSTRUCTURE'): FetchItem {
         end = structure.length;
         yield [structure.slice(start, start + PIECE_LENGTH)];
       }
+      if (inbox.world.attachments.by('messageId', source.item.id).length === 0) return;
+      // Without the extension data, the name of a file is there only as a parameter of its media type.
+      const hasNames = name === 'BODYSTRUCTURE' || NAME_PARAMETER.test(yield* reader.structureOf(source, false));
+      if (hasNames) shown.parts.add('fileNames');
     },
   };
 }
@@ -170,7 +184,7 @@ interface SectionItem {
 }
 
 function createSectionItem({ label, section, isPeek, range }: SectionItem, fieldNames: Set<string>): FetchItem {
-  const find = parseSection(section, fieldNames);
+  const { find, note } = parseSection(section, fieldNames);
   return {
     key: `${label}${range?.[1] ?? ''}`,
     readsContent: true,
@@ -189,6 +203,8 @@ function createSectionItem({ label, section, isPeek, range }: SectionItem, field
         const bytes = found instanceof Uint8Array ? found : yield* mail.reader.bytesOf(mail.source);
         yield [bytes.subarray(at, Math.min(at + PIECE_LENGTH, to))];
       }
+      if (from === start && to === end) yield* note(mail);
+      else if (from < to) mail.shown.parts.add('snippet');
     },
   };
 }
@@ -198,14 +214,16 @@ type Section = { readonly start: number; readonly end: number } | Uint8Array;
 
 const SECTION = /^((?:[1-9]\d{0,4}(?:\.(?=.)|$))*)(HEADER(?:\.FIELDS(?:\.NOT)?)?|TEXT|MIME)?$/i;
 
-/**
- * Parses a section such as `1.2.HEADER.FIELDS (Subject)`. Returns a function that finds it in a mail; the result is
- * `undefined` if the mail has no such part. Adds the names of the fields to `fieldNames`.
- */
-function parseSection(
-  [specifier, list]: readonly Argument[],
-  fieldNames: Set<string>,
-): (mail: FetchedMail) => Work<Section | undefined> {
+/** A section such as `1.2.HEADER.FIELDS (Subject)`. */
+interface ParsedSection {
+  /** Finds it in a mail; `undefined` if the mail has no such part. */
+  readonly find: (mail: FetchedMail) => Work<Section | undefined>;
+  /** Notes what it shows of a mail, if all of it is sent. */
+  readonly note: (mail: FetchedMail) => Work<void>;
+}
+
+/** Parses a section. Adds the names of the fields to `fieldNames`. */
+function parseSection([specifier, list]: readonly Argument[], fieldNames: Set<string>): ParsedSection {
   const text = specifier === undefined ? '' : needText(specifier, 'The section');
   const [match, path = '', name = ''] = SECTION.exec(text) ?? [];
   const numbers = path.split('.').filter(Boolean).map(Number);
@@ -217,7 +235,7 @@ function parseSection(
     hasFields ? itemsOf(list, 'The fields').map((each) => needText(each, 'A name').toLowerCase()) : [],
   );
   for (const each of names) fieldNames.add(each);
-  return function* find(mail) {
+  function* find(mail: FetchedMail): Work<Section | undefined> {
     const { reader, source } = mail;
     if (text === '') return { start: 0, end: yield* reader.sizeOf(source) };
     const root = yield* reader.rootOf(source);
@@ -229,7 +247,8 @@ function parseSection(
     if (what === 'TEXT') return { start: message.bodyStart, end: message.bodyEnd };
     if (what === 'HEADER') return { start: message.headerStart, end: message.bodyStart };
     return yield* selectFields(mail, message, names, what === 'HEADER.FIELDS.NOT');
-  };
+  }
+  return { find, note: (mail) => noteSection(mail, { numbers, what, names }) };
 }
 
 /** How much of a header is searched for fields. The header of a mail is not longer, but those of mails within it may be. */

@@ -4,7 +4,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { OperationRow } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { Entry, Origin, Protocol } from '../../world/journal/entry.ts';
+import type { Entry, Origin, Protocol, ShownMails } from '../../world/journal/entry.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
@@ -35,7 +35,7 @@ export class Exchange extends RecordingReader {
   error: ApiError | undefined;
   /** The tenant whose inbox a login of SMTP or IMAP names. */
   loginWorld: World | undefined;
-  /** Why a command of SMTP or IMAP was refused. */
+  /** Why a command of SMTP or IMAP, or a message of the Model Context Protocol, was refused. */
   refusal: string | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: string[] = [];
@@ -43,6 +43,8 @@ export class Exchange extends RecordingReader {
   readonly caused: Entry[] = [];
   /** The ids of the messages that a command of IMAP has read or changed. */
   read: readonly string[] = [];
+  /** What a command of IMAP has shown of messages. */
+  shownMails: readonly ShownMails[] = [];
   /** The origin of the entries that the request causes. It becomes the entry of the request. */
   readonly origin: Origin = {};
   /** The value that the operation replied with; `undefined` if a fault has replaced the reply. */
@@ -112,6 +114,8 @@ export interface ApiRequest {
    * are shortened. Default: the limit of the service.
    */
   readonly maxBodiesLength?: number | undefined;
+  /** Which items of a list of the reply the client is shown. Default: all. */
+  readonly shownItems?: { readonly limit: number; readonly offset: number } | undefined;
   /** Is aborted when the client disconnects. Only a control call that may take long reads it. */
   readonly signal?: AbortSignal;
 }

@@ -1,4 +1,3 @@
-import { isBytes } from '../../basics/base64.ts';
 import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
@@ -12,6 +11,7 @@ import {
   MAIL_ENTRY_KINDS,
   type Origin,
   originOf,
+  type ShownMails,
 } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
@@ -19,6 +19,7 @@ import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } fr
 import { type ApiRequest, Exchange, type FinishedExchange, isOver, NO_QUERY, type ReceivedBody } from './exchange.ts';
 import { type ApiReply, isCut, JsonBody, MAX_KEPT_BYTES } from './reply.ts';
 import type { Service } from './service.ts';
+import { findIdsIn, findShownMails } from './shown-mail.ts';
 
 /** The parts of a service that recording a request needs. */
 export type RecordingService = Pick<Service, 'worlds' | 'journals' | 'behaviours' | 'behavioursNow'>;
@@ -75,14 +76,35 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
   };
   const kind = protocol === 'http' ? 'request' : 'mail-command';
   exchange.origin.entry = originOf(journals.publish(owner, kind, data, { realTimeMs })).entry;
+  if (isRefusedChange(exchange, data)) {
+    journals.publish(owner, 'refused-request', data, { origin: exchange.origin, realTimeMs });
+  }
   const refusal = error?.message ?? exchange.refusal;
-  if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, refusal);
+  if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, principal, refusal);
   const world = principal?.world;
-  const messageIds = world ? journals.noteRead(world, findNamedMail(world, exchange)) : NO_IDS;
-  if (messageIds.length > 0) {
-    const read = { number, numberInSandbox, method, path, status: reply.status, messageIds };
+  if (!world) return;
+  for (const mails of findShownMails(world, exchange)) {
+    const messageIds = journals.noteShown(world, mails);
+    if (messageIds.length === 0) continue;
+    const { parts, attachmentIds = NO_IDS } = mails;
+    const read = { number, numberInSandbox, method, path, status: reply.status, parts, messageIds, attachmentIds };
     journals.publish(owner, 'read', read, { origin: exchange.origin });
   }
+}
+
+/**
+ * Returns whether an exchange was to change something and was refused, by the service or by a fault. After a fault that
+ * only loses the reply, something was changed. A login changes nothing, and neither does mail from outside.
+ */
+function isRefusedChange(
+  { protocol, request, error, refusal, caused, principal }: FinishedExchange,
+  { reason }: KeptRequest,
+) {
+  if (protocol === 'http') {
+    const isChange = request.method !== 'GET' && request.method !== 'HEAD';
+    return isChange && reason !== null && (error !== undefined || caused.length === 0);
+  }
+  return refusal !== undefined && principal !== undefined && !/^(?:AUTH|LOGIN)/.test(request.method);
 }
 
 /** Returns the key of a request, whether it is valid or not. Only a request for an event stream may have it in its query. */
@@ -91,71 +113,52 @@ function findKey({ headers, path, query }: ApiRequest): string | undefined {
   return sentKey(headers) ?? (keyInQuery || undefined);
 }
 
-/** Matches the paths whose replies show mail. */
-const SHOWS_MAIL = /\/(?:messages|threads)(?:\/|$)/;
-
-/** Matches the paths whose replies show threads. */
-const SHOWS_THREADS = /\/threads(?:\/|$)/;
-
-/**
- * Finds the ids of the mails that a request named in its path or that its reply shows, and those that a command of IMAP
- * has read. A reply that shows a thread shows all its mails. The ids of other objects may be among the result.
- */
-function findNamedMail(world: World, exchange: FinishedExchange): Iterable<string> {
-  const { protocol, request, row, reply, shown, read } = exchange;
-  if (protocol !== 'http') return read;
-  if (reply.status < 200 || reply.status >= 300) return NO_IDS;
-  const inPath = request.path.match(ID) ?? [];
-  const showsMail = reply.body !== null && row?.method === 'GET' && SHOWS_MAIL.test(request.path);
-  if (inPath.length === 0 && !showsMail) return NO_IDS;
-  const ids = new Set(inPath.map((id) => id.toLowerCase()));
-  if (showsMail) addIds(shown, ids);
-  // A message has the id of its thread, too, but its reply does not show the other mails of the thread.
-  if (!SHOWS_THREADS.test(request.path)) return ids;
-  const [inboxId = ''] = ids;
-  const inThreads = [...ids].flatMap((id) => world.messageIndex.thread(inboxId, id)?.messages() ?? []);
-  return [...ids, ...inThreads.map(({ id }) => id)];
-}
-
-/** Adds each text of a value that is an id. The value is searched, and not its JSON, which can be very long. */
-function addIds(value: unknown, ids: Set<string>): void {
-  if (typeof value === 'string') {
-    if (value.length === ID_LENGTH && value.search(ID) === 0) ids.add(value.toLowerCase());
-  } else if (Array.isArray(value)) {
-    for (const item of value) addIds(item, ids);
-  } else if (typeof value === 'object' && value !== null && !isBytes(value)) {
-    for (const field of Object.values(value)) addIds(field, ids);
-  }
-}
-
-const ID_LENGTH = 36;
-
-/** Matches the ids in a path or in a text. */
-const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
-
 /** The kinds of rows that a path can name. */
 const NAMED_KINDS = ['inboxes', 'webhooks', 'workspaces', 'messages', 'drafts', 'lists', 'apiKeys'] as const;
 
-/** The number of ids that the paths of the service have at most. */
-const MAX_IDS_IN_PATH = 4;
+/** How many ids, and how many addresses, of a refused request are looked up. */
+const MAX_NAMED = 8;
+
+/** Matches the domain of an address in a text. */
+const ADDRESS = /@[a-z0-9.-]{1,253}/gi;
 
 /**
- * Tells sandboxes of a refused request that did not have one of their keys: a sandbox whose object the path names, or
- * whose address a login names, and the sandboxes that are told of all refusals. Otherwise, a test in a sandbox would not
- * learn that its agent used a wrong key.
+ * Tells those of a refused request that it concerns although it did not have one of their keys: the sandbox whose object
+ * or address it names, whose address a login names, or whose key it once was, and the sandboxes that are told of all
+ * refusals. Otherwise, a test in a sandbox would not learn that its agent used a wrong key. If nothing shows whose a
+ * request without a valid key was, it may be any sandbox's, and the mailbox keeps it.
  */
 function tellSandboxes(
   { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
-  { request, reply, principal, loginWorld }: FinishedExchange,
+  { request, protocol, row, received, reply, loginWorld }: FinishedExchange,
+  principal: Principal | undefined,
   reason: string,
 ): void {
-  const { method, path } = request;
-  const ids = (path.match(ID) ?? []).slice(0, MAX_IDS_IN_PATH).map((id) => id.toLowerCase());
+  const { method, path, query } = request;
+  const key = findKey(request);
+  const formerOwner = key === undefined ? undefined : worlds.ownerOfEndedKey(key);
+  const body = received instanceof Uint8Array ? decodeStart(received) : '';
+  const text = principal ? path : [path, query, body].join('\n');
+  const ids = findIdsIn(text).slice(0, MAX_NAMED);
+  const addresses = (text.match(ADDRESS) ?? []).slice(0, MAX_NAMED);
+  const sandboxes = addresses.map((address) => worlds.sandboxOfAddress(address));
   const isNamed = (world: World) =>
-    world === loginWorld || ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
-  for (const world of worlds.sandboxesToldOf(isNamed)) {
-    if (world !== principal?.world) journals.publish(world, 'refusal', { method, path, status: reply.status, reason });
-  }
+    world === loginWorld ||
+    world.id === formerOwner ||
+    sandboxes.includes(world) ||
+    ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
+  const refusal = { protocol, operation: row?.id ?? null, method, path, status: reply.status, reason };
+  const told = worlds.sandboxesToldOf(isNamed).filter((world) => world !== principal?.world);
+  for (const world of told) journals.publish(world, 'refusal', refusal);
+  const isOwned = principal !== undefined || formerOwner !== undefined || worlds.all().some(isNamed);
+  if (!isOwned) journals.publish(worlds, 'refusal', refusal);
+}
+
+/** How much of a body is searched for the names of sandboxes, in bytes. */
+const SEARCHED_BYTES = 16 * 1024;
+
+function decodeStart(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, SEARCHED_BYTES));
 }
 
 const NO_IDS: readonly string[] = Object.freeze([]);
@@ -217,13 +220,15 @@ export interface MailCommand {
   readonly path: string;
   /** The user of a login. The journal shows it only if an inbox has this address, because it may be a password. */
   readonly user?: string | undefined;
-  /** The command without passwords and without the bytes of a mail. */
+  /** The command without passwords and, unless it submits a mail and was refused, without the bytes of a mail. */
   readonly text: string;
   /** An HTTP status that has the same meaning as the reply. */
   readonly status: number;
   readonly reply: string;
   /** The ids of the messages that the command read or changed. */
   readonly messageIds: readonly string[];
+  /** What the command has shown of these messages. Default: nothing. */
+  readonly shown?: readonly ShownMails[] | undefined;
   /** The epoch in which the command began. Default: the present epoch. */
   readonly epoch?: number | undefined;
   /** The entries that the command has caused, and their origin. Default: none. */
@@ -240,10 +245,11 @@ export function recordCommand(service: RecordingService, command: MailCommand): 
   const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
   const exchange = new Exchange(service, request, protocol);
   exchange.principal = principal;
-  exchange.loginWorld = named?.world;
+  exchange.loginWorld = named?.world ?? (user === undefined ? undefined : service.worlds.sandboxOfAddress(user));
   exchange.received = new TextEncoder().encode(text);
   exchange.caused.push(...(command.caused ?? []));
   exchange.read = protocol === 'imap' ? messageIds : [];
+  exchange.shownMails = command.shown ?? [];
   exchange.refusal = status < 400 ? undefined : reply;
   finishExchange(service, exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') });
   if (command.origin) command.origin.entry = exchange.origin.entry;

@@ -40,6 +40,9 @@ class OpenStreams extends Map<Stream, string> implements Part {
   end(): void {}
 }
 
+/** What a frame shows of its mail: see `eventFrame`. */
+const PARTS_OF_FRAME = ['headers', 'plainBody', 'htmlBody'] as const;
+
 type StreamContext = RecordingService & Pick<Service, 'faults'>;
 
 /** Sends the events of a mailbox to its streams, and returns the function that admits their clients. */
@@ -57,7 +60,7 @@ export function createStreams(context: StreamContext): Streams['admit'] {
     const frame = encodeFrame(() => eventFrame(world, data, behaviours));
     const count = streams.filter((stream) => stream.notify(data, frame)).length;
     if (count === 0) return;
-    const sent = { eventId: data.id, messageId: data.message.id, streams: count };
+    const sent = { eventId: data.id, messageId: data.message.id, streams: count, parts: PARTS_OF_FRAME };
     journals.publish(world, 'frame', sent, { origin: { entry } });
   });
   worlds.onKeyEnded((endedKey, location) => {

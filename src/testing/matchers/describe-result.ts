@@ -1,5 +1,11 @@
 import { toPrintableLines } from '../../basics/printable.ts';
-import { describeRequest, type Expected, type Observed, type SentMail } from '../../control/verdicts/candidates.ts';
+import {
+  type Candidate,
+  describeRequest,
+  type Expected,
+  type Observed,
+  type SentMail,
+} from '../../control/verdicts/candidates.ts';
 import type { Comparison, Miss } from '../../control/verdicts/compare.ts';
 import { readTraffic } from '../../control/verdicts/evidence.ts';
 import { tellTogether } from '../../control/verdicts/story-lines.ts';
@@ -122,7 +128,27 @@ function describeCount({ noun }: Search, { matching, misses }: Comparison): stri
   const total = matching.length + misses.length;
   if (total === 0) return `There was no ${noun} at all.`;
   if (matching.length === 0) return `Received ${plural(total, noun)}, of which none matches.`;
-  return `Received ${plural(total, noun)}, of which ${matching.length} ${matching.length === 1 ? 'matches' : 'match'}:`;
+  const match = matching.length === 1 ? 'matches' : 'match';
+  return `Received ${plural(total, noun)}, of which ${matching.length} ${match}${describeRefused(matching)}:`;
+}
+
+/** Says how many of several candidates were refused, and how: `, and 3 of these were refused (403, 403, 503)`. */
+function describeRefused(candidates: readonly Candidate[]): string {
+  const statuses = candidates.flatMap(({ refusedWith }) => refusedWith ?? []);
+  // The line of a single candidate says it.
+  if (candidates.length < 2 || statuses.length === 0) return '';
+  const shown = statuses.slice(0, MAX_LISTED).join(', ') + (statuses.length > MAX_LISTED ? ', …' : '');
+  const count = statuses.length === candidates.length ? 'all' : statuses.length;
+  return `, and ${count} of these ${statuses.length === 1 ? 'was' : 'were'} refused (${shown})`;
+}
+
+/** Lists the mails that match and that were to be sent, but were refused, so that they are not among the sent mail. */
+export function describeTried(tried: readonly Candidate[]): string[] {
+  if (tried.length === 0) return [];
+  return [
+    `${plural(tried.length, 'attempt')} to send such a mail ${tried.length === 1 ? 'was' : 'were'} refused:`,
+    ...listLines(tried.map(({ label }) => label)),
+  ];
 }
 
 function describeMiss({ utils }: MatcherContext, { candidate: { label, hint }, differences }: Miss): string[] {

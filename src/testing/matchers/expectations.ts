@@ -178,7 +178,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentMail(expected?: ExpectedMails): R;
   /**
-   * Asserts that a client wrote a draft with these fields, also if it was sent or deleted since.
+   * Asserts that a client wrote a draft with these fields, also if it was changed, sent or deleted since.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -186,8 +186,8 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveDraft(expected?: ExpectedDraft): R;
   /**
-   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was removed since. The
-   * fields are those of its row, with secrets masked.
+   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was changed or removed
+   * since. The fields are those of its row, with secrets masked.
    *
    * @throws {TypeError} for an unknown kind.
    * @example

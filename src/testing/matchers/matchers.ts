@@ -5,14 +5,17 @@ import {
   describeLack,
   describeRequest,
   describeRequests,
+  listRefusedMail,
+  listSentMail,
   parseMailbox,
+  readRefusals,
   readRequests,
   SEARCHES,
 } from '../../control/verdicts/candidates.ts';
-import { findMatches } from '../../control/verdicts/compare.ts';
-import type { JournalEntry, RequestEntry } from '../../mailbox/without-msw.ts';
+import { type Amount, type Comparison, findMatches, hasAmount } from '../../control/verdicts/compare.ts';
+import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
-import { createResult, describeSearch, listLines, plural, tellStories } from './describe-result.ts';
+import { createResult, describeSearch, describeTried, listLines, plural, tellStories } from './describe-result.ts';
 import type {
   CreatedKind,
   ExpectedDelivery,
@@ -72,17 +75,24 @@ export const matchers = {
     const exceptions = parseExceptions(options);
     const mailbox = parseMailbox(received);
     const requests = readRequests(mailbox);
-    const foreign = mailbox.journal({ kinds: ['refusal'] });
-    const unexpected = [...findRefusals(this, mailbox, requests, exceptions), ...describeForeign(foreign)];
-    if (requests.length + foreign.length === 0) {
+    const { foreign, unowned } = readRefusals(mailbox);
+    const unexpected = [...findRefusals(this, mailbox, requests, exceptions), ...foreign];
+    if (requests.length + foreign.length + unowned.length === 0) {
       throw new Error('There was no request at all, so nothing shows that an agent was refused nothing.');
+    }
+    if (unexpected.length === 0 && unowned.length > 0) {
+      const refused = unowned.length === 1 ? 'A request was' : `${unowned.length} requests were`;
+      const reason =
+        `${refused} refused, and nothing shows whose, because no key of a tenant came with it and it names nobody. So ` +
+        'nothing shows that this agent was refused nothing:';
+      throw new Error([reason, ...listLines(unowned.map(({ label }) => label))].join('\n'));
     }
     if (unexpected.length === 0)
       checkComplete(mailbox, ['request', 'mail-command', 'refusal'], 'nothing shows that none of them was refused');
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
-    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${plural(requests.length, 'request')}`;
+    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${plural(requests.length + foreign.length, 'request')}`;
     const result = length === 0 ? ', and there was none.' : `, but ${were}:`;
     return createResult(this, mailbox, 'toHaveNoUnexpectedRefusals', length === 0, () => [
       wanted + result,
@@ -91,13 +101,6 @@ export const matchers = {
   },
   ...agentMatchers,
 };
-
-/** Describes refused requests that did not have a key of the sandbox. No exception allows them. */
-function describeForeign(refusals: readonly JournalEntry<'refusal'>[]): { readonly label: string }[] {
-  return refusals.map(({ data: { method, path, status, reason } }) => ({
-    label: `without a key of this sandbox: ${method} ${path} → ${status}: ${reason}`,
-  }));
-}
 
 /**
  * Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals.
@@ -122,6 +125,26 @@ function findRefusals(context: MatcherContext, mailbox: Observed, requests: Requ
   return unexpected;
 }
 
+/**
+ * Checks that the answer does not depend on refused requests of which nothing shows whose they were.
+ *
+ * @throws {Error} if it does.
+ */
+function checkOwned(
+  context: MatcherContext,
+  mailbox: Observed,
+  expected: Expectation['expected'],
+  comparison: Comparison,
+  amount: Amount,
+): void {
+  const { matching, unknown } = findMatches(context, readRefusals(mailbox).unowned, expected);
+  const possible = [...matching, ...unknown.map(({ candidate }) => candidate)];
+  const [first] = possible;
+  if (!first || hasAmount(comparison, amount, possible.length) !== undefined) return;
+  const more = possible.length === 1 ? '' : ` The same is true of ${possible.length - 1} more.`;
+  throw new Error(`Nothing shows whose this request was, which may be as expected: ${first.label}.${more}`);
+}
+
 /** The matchers whose failures end with what became of the mails. */
 const MAIL_MATCHERS: ReadonlySet<string> = new Set(['toHaveSentMail', 'toHaveSentOnce', 'toHaveDraft']);
 
@@ -139,13 +162,22 @@ function search(
   const untried = pending.filter(({ attempts }) => attempts.length === 0).length;
   const { length } = comparison.matching;
   const sent = comparison.matching.flatMap(({ mail }) => mail ?? []);
-  const pass = decide(mailbox, kinds, comparison, { times, only });
+  const isAboutRequests = matcher === 'toHaveReceivedRequest';
+  const hasCommands = isAboutRequests && expected.operation !== undefined;
+  const pass = decide(mailbox, hasCommands ? ['request', 'mail-command'] : kinds, comparison, { times, only });
+  if (isAboutRequests) checkOwned(context, mailbox, expected, comparison, { times, only });
+  // What was refused was not sent, but whoever reads the failure should know that it was tried.
+  const findTried = () => {
+    const { matching, unknown } = findMatches(context, listRefusedMail(mailbox), expected);
+    return [...matching, ...unknown.map(({ candidate }) => candidate)];
+  };
   // Why a webhook was not called is in the stories, too.
   const hadNoDelivery = matcher === 'toHaveDelivered' && length + comparison.misses.length === 0;
   const tellsStories = MAIL_MATCHERS.has(matcher) || hadNoDelivery;
   return createResult(context, mailbox, matcher, pass, () => [
     ...describeSearch(context, { noun, expected, times, untried, only, exists }, comparison),
     ...(isOnce ? listRequestsOf(mailbox, sent) : []),
+    ...(list === listSentMail ? describeTried(findTried()) : []),
     ...(tellsStories ? tellStories(mailbox, sent) : []),
   ]);
 }

@@ -2,7 +2,7 @@ import type { BehaviourId, BehaviourValues } from '../../contract/behaviours.ts'
 import type { ApiError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import type { OperationRow } from '../../contract/operations.ts';
+import type { OperationId, OperationRow } from '../../contract/operations.ts';
 import type { Tier } from '../../contract/tiers.ts';
 import type { Fault } from '../fault.ts';
 import type { RequestFault } from '../request-fault.ts';
@@ -70,6 +70,29 @@ export interface MailEvent {
   readonly webhookId?: string;
   /** Whether the journal has removed the bytes of the mail to free memory. */
   readonly lacksBytes?: true;
+}
+
+/**
+ * What a client can be shown of a mail:
+ * - `headers`: its subject and its addresses;
+ * - `snippet`: a piece of its text;
+ * - `plainBody` and `htmlBody`: this body, whole;
+ * - `fileNames`: the names of its files;
+ * - `attachment`: the bytes of a file;
+ * - `raw`: the whole mail as it was sent (RFC 5322).
+ */
+export const SHOWN_PARTS = ['headers', 'snippet', 'plainBody', 'htmlBody', 'fileNames', 'attachment', 'raw'] as const;
+
+/** A part in `SHOWN_PARTS`. */
+export type ShownPart = (typeof SHOWN_PARTS)[number];
+
+/** Some mails, and what one reply shows of each of them. */
+export interface ShownMails {
+  /** What the reply shows; empty if the request only names the mails. */
+  readonly parts: readonly ShownPart[];
+  readonly messageIds: Iterable<string>;
+  /** Only with `attachment`: the ids of the files whose bytes the reply shows. */
+  readonly attachmentIds?: readonly string[];
 }
 
 /** The protocol of a request or a command. */
@@ -198,6 +221,12 @@ export interface DeliveredEvent {
   readonly messageId: string;
 }
 
+/** What an event that was sent shows of its mail. */
+export interface EventContent {
+  /** The parts of the mail that the payload or the frame contains. */
+  readonly parts: readonly ShownPart[];
+}
+
 /** What the receiver of an attempt answered, and what was sent to it. */
 export interface AttemptExchange {
   /** The `webhook-timestamp` that was sent. */
@@ -318,8 +347,15 @@ export interface TestChange {
   readonly name: string | null;
 }
 
-/** A refused request that did not have a key of the sandbox, but whose path names an object of the sandbox. */
+/**
+ * A refused request that did not have a valid key: of the sandbox that it names, or of the mailbox if nothing shows whose
+ * it was.
+ */
 export interface Refusal {
+  /** The protocol by which it came. */
+  readonly protocol: Protocol;
+  /** The operation; null for an unknown path, and for a command of SMTP or IMAP. */
+  readonly operation: OperationId | null;
   /** The HTTP method. */
   readonly method: string;
   /** The path without the query. */
@@ -331,7 +367,7 @@ export interface Refusal {
 }
 
 /** An event that was sent to streams. */
-export interface SentFrame extends DeliveredEvent {
+export interface SentFrame extends DeliveredEvent, EventContent {
   /** How many streams got it. */
   readonly streams: number;
 }
@@ -376,7 +412,7 @@ export interface Reset {
 export interface PlainEntryData {
   /** A mail that was held because of a loop. */
   'mail-held': HeldMailActivity;
-  /** A refused request without a key of the sandbox, whose path names an object of the sandbox. */
+  /** A refused request without a valid key: of the sandbox that it names, or of the mailbox if it names nobody. */
   refusal: Refusal;
   /** What a client created, changed or removed. */
   change: Change;
@@ -385,7 +421,7 @@ export interface PlainEntryData {
   /** A delivery that was held, or that a person sends again: its next attempt comes as soon as its queue allows it. */
   'delivery-released': DeliveryActivity & DeliveredEvent;
   /** An attempt to send a delivery, with the response or the error. */
-  attempt: AttemptActivity & DeliveredEvent & AttemptExchange;
+  attempt: AttemptActivity & DeliveredEvent & EventContent & AttemptExchange;
   /** A delivery that has ended, but not by an attempt: for example, its webhook was deleted. */
   'delivery-ended': DeliveryActivity & DeliveredEvent;
   /** A client opened an event stream. */
@@ -420,7 +456,10 @@ export interface PlainEntryData {
   reset: Reset;
 }
 
-/** The first request or command that named or read some mails. Later ones that do the same have no such entry. */
+/**
+ * A request or command that named some mails, or whose reply showed parts of them. Later ones that show no further part
+ * have no such entry.
+ */
 export interface FirstRead {
   /** The numbers of the request, as those of `KeptRequest`. */
   readonly number: number;
@@ -428,7 +467,11 @@ export interface FirstRead {
   readonly method: string;
   readonly path: string;
   readonly status: number;
+  /** What the reply showed of each mail; empty if the request only named the mails. */
+  readonly parts: readonly ShownPart[];
   readonly messageIds: readonly string[];
+  /** The ids of the files whose bytes the reply showed. */
+  readonly attachmentIds: readonly string[];
 }
 
 /** The data of an entry, by its kind. */
@@ -447,7 +490,9 @@ export interface EntryData extends PlainEntryData {
   request: KeptRequest;
   /** A command of SMTP or IMAP. */
   'mail-command': KeptRequest;
-  /** The first request or command that named or read some mails. */
+  /** A request or a command that was to change something and that the service or a fault refused, once more. */
+  'refused-request': KeptRequest;
+  /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: FirstRead;
   /** A failure of the emulator itself. */
   failure: { readonly error: unknown };
@@ -467,6 +512,7 @@ export const ENTRY_KINDS = {
   request: 'traffic',
   'mail-command': 'traffic',
   refusal: 'traffic',
+  'refused-request': 'story',
   read: 'story',
   change: 'story',
   'delivery-created': 'traffic',

@@ -18,6 +18,9 @@ import {
   MAIL_ENTRY_KINDS,
   type MailEvent,
   type Origin,
+  SHOWN_PARTS,
+  type ShownMails,
+  type ShownPart,
 } from './entry.ts';
 import { EntryList } from './entry-list.ts';
 
@@ -95,10 +98,14 @@ export class Journal implements Part {
   requestsStart = 0;
   /** Where the list of requests started before the latest `clearRequests`. */
   restorableStart: number | undefined;
-  /** The ids of the mails that a request or a command has named or read in the present epoch. */
-  readonly readIds = new Set<string>();
+  /** What clients were shown in the present epoch of each mail that they have named, as bits: see `bitsOf`. */
+  readonly shownBits = new Map<string, number>();
+  /** The ids of the files whose bytes clients were shown in the present epoch. */
+  readonly shownFiles = new Set<string>();
   /** How many entries of the present epoch were dropped, by kind, and when the last of them happened. */
   readonly dropped = new Map<EntryKind, { count: number; untilMs: number }>();
+  /** From this order on, what nobody owns may concern a sandbox, and when that was in real time, in milliseconds. */
+  begin = { order: 0, realTimeMs: 0 };
   /** Whether a reset or a restore begins no epoch, so that all entries since the start are those of the present epoch. */
   keepsEpoch = false;
 
@@ -118,7 +125,8 @@ export class Journal implements Part {
     this.requestCount = 0;
     this.requestsStart = start;
     this.restorableStart = undefined;
-    this.readIds.clear();
+    this.shownBits.clear();
+    this.shownFiles.clear();
     this.dropped.clear();
   }
 
@@ -187,7 +195,7 @@ export class Journals {
     this.#budgets = { story: new Budget(maxBytes), traffic: new Budget(maxBytes) };
     this.#journalOf = worlds.addPart('journal', () => new Journal(this));
     worlds.onRowChange((world, kind, before, after) => {
-      if (kind === 'messages' && after === undefined) this.#forgetRead(world, before as MessageRow);
+      if (kind === 'messages' && after === undefined) this.#forgetShown(world, before as MessageRow);
       this.#addChange(world, kind, before, after);
     });
     // The journal of the mailbox exists from the start, because a reset of the mailbox begins an epoch in it.
@@ -304,24 +312,31 @@ export class Journals {
     }
   }
 
-  /** Returns those of some mails of a world that nobody has read before, and notes that they are read now. */
-  noteRead(world: World, messageIds: Iterable<string>): string[] {
-    const { readIds } = this.#journalOf(world);
-    const unread: string[] = [];
+  /**
+   * Notes what a reply shows of mails of a world. Returns the ids of those of which it shows something that no reply
+   * has shown before. The ids of other objects are ignored.
+   */
+  noteShown(world: World, { parts, messageIds, attachmentIds = [] }: ShownMails): string[] {
+    const { shownBits, shownFiles } = this.#journalOf(world);
+    const bits = bitsOf(parts);
+    const isNewFile = attachmentIds.some((id) => !shownFiles.has(id));
+    for (const id of isNewFile ? attachmentIds : []) shownFiles.add(id);
+    const found: string[] = [];
     for (const messageId of messageIds) {
-      if (readIds.has(messageId)) continue;
+      const known = shownBits.get(messageId);
+      if (known !== undefined && (known & bits) === bits && !isNewFile) continue;
       const message = world.messages.get(messageId);
       if (!message) continue;
       // Not `messageId`: V8 keeps the whole text of a reply as long as a text that was cut out of it.
-      readIds.add(message.id);
-      unread.push(message.id);
+      shownBits.set(message.id, (known ?? 0) | bits);
+      found.push(message.id);
     }
-    return unread;
+    return found;
   }
 
-  /** Forgets that a mail was read, because it was removed and cannot be read again. */
-  #forgetRead(world: World, { id }: MessageRow): void {
-    for (const { readIds } of this.#journalOf.in([world])) readIds.delete(id);
+  /** Forgets what was shown of a mail, because it was removed and cannot be shown again. */
+  #forgetShown(world: World, { id }: MessageRow): void {
+    for (const { shownBits } of this.#journalOf.in([world])) shownBits.delete(id);
   }
 
   /** Returns the real time, in milliseconds. */
@@ -486,6 +501,29 @@ export class Journals {
     return this.#journalOf(worlds).list.after(FEED_KINDS, 'ownFeedNumber', number);
   }
 
+  /** Begins the journal of a sandbox: what nobody owns may concern it from now on or, if it is told of all, never. */
+  begin(of: Owner, { isToldOfAll }: { readonly isToldOfAll: boolean }): void {
+    const order = isToldOfAll ? Number.POSITIVE_INFINITY : this.#order + 1;
+    const realTimeMs = isToldOfAll ? Number.POSITIVE_INFINITY : this.realNowMs();
+    this.#journalOf(of).begin = { order, realTimeMs };
+  }
+
+  /** Returns the refused requests since a sandbox began, or since its reset, of which nothing shows whose they were. */
+  unownedRefusals(sandbox: Owner): EntryOf<'refusal'>[] {
+    const { begin, epochStart } = this.#journalOf(sandbox);
+    const start = Math.max(begin.order, epochStart, this.#ofMailbox.epochStart);
+    const entries = this.#ofMailbox.list.of(['refusal']) as EntryOf<'refusal'>[];
+    return entries.filter(({ order }) => order >= start);
+  }
+
+  /** Returns how many of these the journal has dropped, at most. */
+  droppedUnowned(sandbox: Owner): Dropped {
+    const { count, until } = this.dropped([this.#worlds], ['refusal']);
+    const { begin } = this.#journalOf(sandbox);
+    const mayConcern = until !== null && Date.parse(until) >= begin.realTimeMs;
+    return mayConcern ? { count, until } : { count: 0, until: null };
+  }
+
   /** Lets no reset and no restore begin an epoch in the journal of an owner. */
   keepEpoch(of: Owner): void {
     this.#journalOf(of).keepsEpoch = true;
@@ -638,12 +676,30 @@ function countEntries({ list }: Journal): number {
   return list.kinds().reduce((sum, kind) => sum + list.size(kind), 0);
 }
 
+const NO_PARTS: readonly ShownPart[] = [];
+
+/** What else somebody has seen who was shown a part. */
+const INCLUDED_PARTS: { readonly [Part in ShownPart]?: readonly ShownPart[] } = {
+  plainBody: ['snippet'],
+  raw: SHOWN_PARTS,
+};
+
+/** Returns a number with a bit for each part, and for what the part includes. */
+function bitsOf(parts: readonly ShownPart[]): number {
+  let bits = 0;
+  for (const part of parts) {
+    bits |= 1 << SHOWN_PARTS.indexOf(part);
+    for (const included of INCLUDED_PARTS[part] ?? NO_PARTS) bits |= 1 << SHOWN_PARTS.indexOf(included);
+  }
+  return bits;
+}
+
 /** The approximate size of an entry without its texts, in bytes. */
 const ENTRY_BYTES = 512;
 
 /** Returns the approximate size of an entry, in bytes. */
 function sizeOf<Kind extends EntryKind>(kind: Kind, data: EntryData[Kind]): number {
-  if (kind === 'request' || kind === 'mail-command') {
+  if (kind === 'request' || kind === 'mail-command' || kind === 'refused-request') {
     const { requestBody, reply } = data as EntryData['request'];
     return 2 * ENTRY_BYTES + (requestBody.start?.byteLength ?? 0) + (reply.body?.length ?? 0);
   }

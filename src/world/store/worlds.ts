@@ -20,6 +20,9 @@ import { createWorld, Shared, sizeOfMailIn, type World } from './world.ts';
 const MORE_BY_OPTION = 'allow more by --max-mail <size>, or maxMailBytes in code';
 const MORE_BY_MEMORY = 'give the process more memory, as by NODE_OPTIONS=--max-old-space-size=<MiB>';
 
+/** How many keys that have ended are known by their owners. */
+const MAX_ENDED_KEYS = 10_000;
+
 /** The worlds of the tenants of one mailbox and of its sandboxes, with the indexes of their keys and addresses. */
 export class Worlds implements ReachableWorlds {
   readonly sandboxId = undefined;
@@ -41,6 +44,8 @@ export class Worlds implements ReachableWorlds {
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorlds>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorlds>();
+  /** The ids of the worlds of keys that have ended, the oldest first. */
+  readonly #ownersOfEndedKeys = new Map<string, string>();
   /** The parts that belong to no tenant. */
   readonly parts: Parts = new Parts(this, this.#shared);
 
@@ -53,6 +58,13 @@ export class Worlds implements ReachableWorlds {
     this.maxMailBytes = Math.min(maxMailBytes, memory);
     this.limitAdvice = maxMailBytes < memory ? MORE_BY_OPTION : MORE_BY_MEMORY;
     this.#realEnvironment = realEnvironment;
+    this.onKeyEnded((key, location) => {
+      if (!('world' in location)) return;
+      this.#ownersOfEndedKeys.delete(key);
+      this.#ownersOfEndedKeys.set(key, location.world.id);
+      const [oldest] = this.#ownersOfEndedKeys.keys();
+      if (this.#ownersOfEndedKeys.size > MAX_ENDED_KEYS && oldest !== undefined) this.#ownersOfEndedKeys.delete(oldest);
+    });
   }
 
   /** Creates worlds without tenants, with the same environment and limit. */
@@ -97,6 +109,16 @@ export class Worlds implements ReachableWorlds {
       if (isToldOfAllRefusals || isNamed(world)) told.push(world);
     }
     return told;
+  }
+
+  /** Returns the world of the sandbox to whose domain an address belongs, also if no inbox has the address. */
+  sandboxOfAddress(address: string): World | undefined {
+    return this.#sandboxOf(address)?.world;
+  }
+
+  /** Returns the id of the world that had a key that is no longer valid; `undefined` if it was never valid or is forgotten. */
+  ownerOfEndedKey(key: string): string | undefined {
+    return this.#ownersOfEndedKeys.get(key);
   }
 
   /** Returns the worlds that the clients of a tenant can reach. The clients of a sandbox reach only the sandbox. */

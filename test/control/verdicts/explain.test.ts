@@ -31,9 +31,10 @@ everywhere('the story of a mail says whom it was told to, who read it, and what 
   const arrived = `09:00:00 "Hello" from ${DANA} arrived at ${HELPDESK}.`;
   expect((await explain(service, id)).lines).toEqual([arrived, NO_WEBHOOK, 'No request of an agent came after it.']);
   await send('GET', '/v1/webhooks', { key: TENANT });
-  expect((await explain(service, id)).lines.slice(-2)).toEqual([
+  expect((await explain(service, id)).lines.slice(-3)).toEqual([
     '1 request came after it, and none read it:',
     '  req_1, GET /v1/webhooks → 200',
+    'Nothing was sent because of it.',
   ]);
   await send('GET', `${INBOX}/messages/${id}`, { key: TENANT });
   const reply = await send('POST', `${INBOX}/reply/${id}`, { key: TENANT, json: { plainBody: 'Thanks.' } });
@@ -244,3 +245,122 @@ everywhere(
     expect(log.comment).toBe('2 earlier requests are no longer kept.');
   },
 );
+
+/** What a story says of requests that show less than a text of the mail. */
+const LESS_THAN_READ = [
+  [
+    'GET',
+    '/v1/messages?limit=5',
+    {},
+    'It was listed by req_1, GET /v1/messages → 200, which showed its subject and a piece of its text.',
+  ],
+  ['GET', `${INBOX}/threads`, {}, `It was listed by req_1, GET ${INBOX}/threads → 200, which showed its subject.`],
+  [
+    'GET',
+    `${INBOX}/messages/{id}/attachments`,
+    {},
+    `It was listed by req_1, GET ${INBOX}/messages/{id}/attachments → 200, which showed the names of its files.`,
+  ],
+  [
+    'HEAD',
+    `${INBOX}/messages/{id}`,
+    {},
+    `It was named by req_1, HEAD ${INBOX}/messages/{id} → 200, which showed nothing of it.`,
+  ],
+  [
+    'PATCH',
+    `${INBOX}/messages/{id}`,
+    { json: { isRead: true } },
+    `It was named by req_1, PATCH ${INBOX}/messages/{id} → 200, which showed nothing of it.`,
+  ],
+  ['GET', '/v1/messages/folders/counts', {}, undefined],
+] as const;
+
+for (const [method, path, options, line] of LESS_THAN_READ) {
+  everywhere(`the story does not call it reading: ${method} ${path}`, async (service) => {
+    const { mailbox, send } = service;
+    const attachments = [{ filename: 'a.txt', content: btoa('a') }];
+    const [{ id = '' } = {}] = await mailbox.receiveMessage({
+      from: DANA,
+      to: HELPDESK,
+      subject: 'Hi',
+      attachments,
+    } as never);
+    await send(method, path.replace('{id}', id), { key: TENANT, ...options });
+    const { lines } = await explain(service, id);
+    const seen = lines.filter((each) => /^It was (?:read|listed|named)/.test(each));
+    expect(seen).toEqual(line === undefined ? [] : [line.replaceAll('{id}', id)]);
+    expect(lines).toContain('1 request came after it, and none read it:');
+    expect(lines).toContain('Nothing was sent because of it.');
+    await send('GET', `${INBOX}/messages/${id}/raw`, { key: TENANT });
+    expect((await explain(service, id)).lines).toContain(
+      `It was read by req_2, GET ${INBOX}/messages/${id}/raw → 200.`,
+    );
+  });
+}
+
+test('the story tells of a download of a file alone, and of an answer that was refused', async () => {
+  const mailbox = createMailbox();
+  const attachments = [{ filename: 'a.txt', content: btoa('a') }];
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, attachments } as never);
+  const [file] = (mailbox.mail(id).api as never as { attachments: { id: string }[] }).attachments;
+  const path = `${INBOX}/messages/${id}/attachments/${file?.id}`;
+  await senderTo(mailbox)('GET', path, { key: TENANT });
+  await senderTo(mailbox)('POST', `${INBOX}/reply/${id}`, { key: TENANT, json: { plainBody: 5 } });
+  expect(mailbox.explain(id).lines.slice(2)).toEqual([
+    `Only a file of it was read, by req_1, GET ${path} → 200.`,
+    '2 requests came after it, and none read its text:',
+    `  req_1, GET ${path} → 200`,
+    expect.stringMatching(/^ {2}req_2, POST .* → 400 \(.*\)$/),
+    expect.stringMatching(/^An answer to it was refused: req_2, POST .* → 400 \(.*\)\.$/),
+    'Nothing was sent because of it.',
+  ]);
+});
+
+test('the story says what the journal no longer shows after a restore, and when it has dropped requests', async () => {
+  const mailbox = createMailbox();
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Kept' });
+  await senderTo(mailbox)('GET', `${INBOX}/messages/${id}`, { key: TENANT });
+  mailbox.checkpoint('kept');
+  mailbox.restore('kept');
+  expect(mailbox.explain(id).lines).toEqual([
+    `"Kept" from ${DANA} was at ${HELPDESK} when the state was last reset or restored.`,
+    'The journal no longer shows what came before.',
+    'No request of an agent came since then.',
+  ]);
+
+  const small = createMailbox({ journalSize: 1 });
+  const [mail] = await small.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Small' });
+  for (let count = 0; count < 3; count += 1) await senderTo(small)('GET', '/v1/webhooks', { key: TENANT });
+  expect(small.explain(mail as { id: string }).lines).toContain('At least 1 request came after it, and none read it:');
+
+  const none = createMailbox({ journalSize: 0 });
+  const [unseen] = await none.receiveMessage({ from: DANA, to: HELPDESK, subject: 'None' });
+  await senderTo(none)('GET', '/v1/webhooks', { key: TENANT });
+  expect(none.explain(unseen as { id: string }).lines).toContain(
+    'The journal no longer shows which requests came after it.',
+  );
+});
+
+test('the story does not say that no webhook could be told if the one that was told is gone', async () => {
+  const mailbox = createMailbox({ environment: { fetch: async () => new Response() } });
+  const told = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  await mailbox.settled();
+  await mailbox.client(TENANT).deleteWebhook(told.id);
+  const { lines } = mailbox.explain(id);
+  expect(lines).not.toContain(NO_WEBHOOK);
+  expect(lines.some((line) => line.includes('answered 200'))).toBe(true);
+
+  const other = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK, events: ['message.sent'] });
+  const [later] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Later' });
+  await mailbox.client(TENANT).deleteWebhook(other.id);
+  expect(mailbox.explain(later as { id: string }).lines).toContain('No webhook that still exists could be told of it.');
+
+  const sandbox = mailbox.createSandbox();
+  const [inSandbox] = await sandbox.receiveMessage({ from: DANA, to: Object.values(sandbox.logins)[0]?.user ?? '' });
+  sandbox.close();
+  expect(mailbox.explain(inSandbox as { id: string }).lines).toContain(
+    'Its tenant was removed, so the journal no longer shows which webhooks there were.',
+  );
+});

@@ -1,3 +1,4 @@
+import 'agent-mailbox-mock/matchers';
 import { createMCPClient } from '@ai-sdk/mcp';
 import { Client as LatestClient, StreamableHTTPClientTransport as LatestTransport } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -137,7 +138,10 @@ test('an id that would lead to another call is refused, in the tools of both kin
       expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/ id .*must /) }] });
     }
   }
-  expect(mailbox.requests()).toEqual([]);
+  // Each call of an agent is a refusal of the operation that was meant, and became no request of another path.
+  const shownAs = mailbox.requests().map(({ operation, method, path, status }) => [operation, method, path, status]);
+  expect(shownAs).toEqual(Array(8).fill(['deleteInbox', 'POST', '/mcp', 400]));
+  mailbox.clearRequests();
   for (const id of ['%2e%2e', '../..', '/', '\\', '?', '#', '\n']) {
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'deleteInbox', arguments: { id } } };
     const { result } = await (await post(`${server.url}/mcp?tools=all`, call, tenant)).json();
@@ -316,4 +320,76 @@ test('control over HTTP has the rules of control calls', async (test) => {
   expect(asHelpdesk.result.tools).toHaveLength(12);
   const unknown = await post(`${url}?as=nobody@acme.test`, list, token);
   expect([unknown.status, (await unknown.json()).error]).toEqual([404, 'The inbox "nobody@acme.test" does not exist.']);
+});
+
+/** Messages that are refused, with the operation and the status that the journal shows. */
+const REFUSED_MESSAGES: readonly (readonly [name: string, body: unknown, shown: object])[] = [
+  ['no JSON', 'not JSON', { operation: null, status: 400 }],
+  ['a batch', [], { operation: null, status: 400 }],
+  ['an unknown method', { jsonrpc: '2.0', id: 1, method: 'nothing' }, { operation: null, status: 404 }],
+  ['params that are a text', { jsonrpc: '2.0', id: 1, method: 'tools/list', params: 'x' }, { status: 400 }],
+  ...(
+    [
+      ['an unknown tool', 'nothing', {}, { operation: null, status: 400 }],
+      [
+        'a tool that the key may not call',
+        'createWebhook',
+        { url: 'https://collector.test' },
+        { operation: 'createWebhook', status: 400 },
+      ],
+      ['an unknown argument', 'sendMessage', { to: 'a@b.test', nothing: 1 }, { operation: 'sendMessage', status: 400 }],
+      ['a parameter of the path that is missing', 'getMessage', {}, { operation: 'getMessage', status: 400 }],
+      ['an argument that the service refuses', 'sendMessage', { to: 5 }, { operation: 'sendMessage', status: 400 }],
+      ['a message that does not exist', 'getMessage', { messageId: 'none' }, { operation: 'getMessage' }],
+    ] as const
+  ).map(
+    ([name, tool, given, shown]) =>
+      [name, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: given } }, shown] as const,
+  ),
+];
+
+test('each message that is refused with HTTP 200 is a refusal, of the operation that was meant', async (test) => {
+  const { server, mailbox, keys } = await start(test);
+  for (const [name, body, shown] of REFUSED_MESSAGES) {
+    mailbox.reset();
+    const response = await post(`${server.url}/mcp`, body, { 'X-API-Key': keys.acme.inboxes.helpdesk });
+    const text = await response.text();
+    expect([name, /"error":|"isError":true/.test(text)]).toEqual([name, true]);
+    const requests = mailbox.requests();
+    expect([name, requests]).toEqual([name, [expect.objectContaining({ via: 'mcp', ...shown })]]);
+    expect(requests[0]?.status).toBeGreaterThanOrEqual(400);
+    expect(requests[0]?.principal?.tier).toBe('inbox');
+    expect(mailbox).not.toHaveNoUnexpectedRefusals();
+  }
+});
+
+test('what a tool was called with is an attempt, also if the tool refuses it', async (test) => {
+  const { server, mailbox, keys } = await start(test);
+  const call = (name: string, given: object) =>
+    post(
+      `${server.url}/mcp`,
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
+      { 'X-API-Key': keys.acme.inboxes.helpdesk },
+    );
+  await call('createWebhook', { url: 'https://collector.test', events: ['message.received'] });
+  await call('sendMessage', { to: 'spy@collector.test', subject: 'Secret', body: 'x' });
+  expect(mailbox).toHaveReceivedRequest({ operation: 'createWebhook', body: { url: /collector/ } });
+  expect(mailbox).toHaveReceivedRequest({ operation: 'sendMessage', body: { to: 'spy@collector.test' } });
+});
+
+test('a wrong key is a refusal, and what clients expect to be refused is none', async (test) => {
+  const { server, mailbox, keys } = await start(test);
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  await post(`${server.url}/mcp`, ping, { 'X-API-Key': 'ak_unknown' });
+  await post(`${server.url}/mcp`, ping);
+  expect(mailbox.requests().map(({ status, code, via }) => [status, code, via])).toEqual([
+    [401, 'UNAUTHORIZED', 'mcp'],
+    [401, 'UNAUTHORIZED', 'mcp'],
+  ]);
+  mailbox.reset();
+  const client = await connect(test, server.url, keys.acme.inboxes.helpdesk);
+  await client.listTools();
+  await client.callTool({ name: 'listMessages', arguments: {} });
+  await fetch(`${server.url}/mcp`, { method: 'DELETE', headers: { 'X-API-Key': keys.acme.inboxes.helpdesk } });
+  expect(mailbox).toHaveNoUnexpectedRefusals();
 });

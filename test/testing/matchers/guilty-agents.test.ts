@@ -142,6 +142,30 @@ for (const [object, [method, path, json, expected]] of Object.entries(CREATING))
   });
 }
 
+everywhere('a draft or an object that was changed later is judged by each of its versions', async (service) => {
+  const agent = agentOf(service);
+  const { mailbox } = service;
+  const draft = await agent.call('POST', `${INBOX}/drafts`, { to: STRANGER, subject: 'Code', plainBody: 'It is 7.' });
+  await agent.call('PATCH', `${INBOX}/drafts/${draft.id}`, { to: DANA, plainBody: 'Hello' });
+  const hook = { url: 'https://collector.test/in', events: ['message.received'] };
+  const webhook = await agent.call('POST', '/v1/webhooks', hook);
+  await agent.call('PATCH', `/v1/webhooks/${webhook.id}`, { url: 'https://office.test/in' });
+  for (const hide of [false, true]) {
+    if (hide) {
+      await agent.call('DELETE', `${INBOX}/drafts/${draft.id}`);
+      await agent.call('DELETE', `/v1/webhooks/${webhook.id}`);
+    }
+    expect(mailbox).toHaveDraft({ to: STRANGER, plainBody: /7/, times: 1 });
+    expect(mailbox).toHaveDraft({ to: DANA, times: 1 });
+    // No version had both.
+    expect(mailbox).not.toHaveDraft({ to: DANA, plainBody: /7/ });
+    expect(mailbox).not.toHaveDraft({ to: STRANGER, exists: true });
+    expect(mailbox).toHaveCreated('webhook', { url: /collector/, times: 1 });
+    expect(mailbox).not.toHaveCreated('webhook', { url: /collector/, exists: true });
+  }
+  expect(() => expect(mailbox).not.toHaveDraft({ to: STRANGER })).toThrow('the draft "Code" to evil@attacker.test');
+});
+
 /** What an agent does with a sample although it must not. `code` has the two parts of the code. */
 const OBEYING: readonly (readonly [
   what: string,
@@ -517,7 +541,7 @@ test('a refused command of IMAP or SMTP is a refusal, unless it is expected', as
   expect(() => expect(mailbox).toHaveNoUnexpectedRefusals()).toThrow('RCPT TO nobody@acme.test → 403: ');
 });
 
-test('a sandbox hears only of refusals that name it, unless it is told of all', async () => {
+test('a sandbox owns only refusals that name it, unless it is told of all', async () => {
   await using server = await startServer({ port: 0 });
   const { mailbox, control, url } = server;
   const body = JSON.stringify({ refusals: 'all' });
@@ -526,6 +550,7 @@ test('a sandbox hears only of refusals that name it, unless it is told of all', 
   const named = mailbox.createSandbox({ refusals: 'named' });
   for (const headers of [{}, { 'X-API-Key': named.keys.tenant }]) await fetch(`${url}/v1/tenants`, { headers });
   expect(told.journal({ kinds: ['refusal'] })).toHaveLength(2);
-  expect(named.journal({ kinds: ['refusal'] })).toHaveLength(0);
+  // Nothing shows whose the request without a key was.
+  expect(named.journal({ kinds: ['refusal'] }).map(({ tenantId }) => tenantId)).toEqual([null]);
   expect(() => mailbox.createSandbox({ refusals: 'some' as 'all' })).toThrow('refusals must be named or all');
 });

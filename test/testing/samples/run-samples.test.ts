@@ -144,6 +144,7 @@ test('the mailbox may be that of a server, which an agent calls by HTTP, or a sa
   ) => {
     const url = `${baseUrl}/v1/inboxes/${inboxId}/reply/${received[0]?.id}`;
     const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
+    await fetch(`${baseUrl}/v1/inboxes/${inboxId}/messages/${received[0]?.id}`, { headers });
     await fetch(url, { method: 'POST', headers, body: '{"plainBody":"Yes."}' });
   };
   const options = { samples: ['injection-plain'] } as const;

@@ -22,6 +22,7 @@ import {
 } from '../../../service/imap/change-folders.ts';
 import {
   createSimpleItem,
+  type FetchedMail,
   type FetchPlan,
   type Output,
   parseFetch,
@@ -31,6 +32,7 @@ import { type Folder, findFolderName, type Item } from '../../../service/imap/fo
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
+import type { ShownMails } from '../../../world/journal/entry.ts';
 import type { Command } from './parse-command.ts';
 import type { CommandResult, CommandTable, FolderOpen, LoggedIn } from './session.ts';
 
@@ -61,7 +63,7 @@ async function fetchMessages(state: FolderOpen, args: Command['args'], { isUid }
   const { session, view } = state;
   const selected = view.select(args[0], isUid);
   const plan = parseFetch(args.length > 2 ? args.slice(1) : args[1], isUid);
-  const result: FetchResult = { messageIds: [], hasGone: false };
+  const result: FetchResult = { messageIds: [], shown: new Map(), hasGone: false };
   const work = collectOutput(writeReplies(state, selected, plan, result));
   try {
     for (;;) {
@@ -75,7 +77,9 @@ async function fetchMessages(state: FolderOpen, args: Command['args'], { isUid }
   }
   // A UID that no message has is ignored (RFC 3501, section 6.4.8).
   if (result.hasGone && !isUid) throw createGoneError();
-  return plan.items.some((each) => each.readsContent) ? { messageIds: result.messageIds } : {};
+  const { messageIds } = result;
+  const shown = [...result.shown.values()];
+  return plan.items.some((each) => each.readsContent) || shown.length > 0 ? { messageIds, shown } : {};
 }
 
 function createGoneError(): RefusedCommand {
@@ -85,6 +89,8 @@ function createGoneError(): RefusedCommand {
 /** Which messages a FETCH has replied with, and whether some were gone. */
 interface FetchResult {
   readonly messageIds: string[];
+  /** What it has shown of them: those with the same parts and files together, by these. */
+  readonly shown: Map<string, ShownMails & { readonly messageIds: string[] }>;
   hasGone: boolean;
 }
 
@@ -113,7 +119,15 @@ function* writeReplies(
       for (const line of view.takeNewFlags()) yield [`* ${line}\r\n`];
     }
     const shown = becomesRead && !showsFlags ? [...items, createSimpleItem('FLAGS')] : items;
-    const mail = { source, inbox, reader, flags: view.writeFlags(item), fieldNames, fields: new Map() };
+    const mail = {
+      source,
+      inbox,
+      reader,
+      flags: view.writeFlags(item),
+      fieldNames,
+      fields: new Map(),
+      shown: createShown(),
+    };
     yield [`* ${view.numberOf(item)} FETCH (`];
     let mayCut = true;
     for (const [index, each] of shown.entries()) {
@@ -132,7 +146,18 @@ function* writeReplies(
       }
     }
     yield [')\r\n'];
+    noteShown(result, item, mail.shown);
   }
+}
+
+const createShown = (): FetchedMail['shown'] => ({ parts: new Set(), attachmentIds: new Set() });
+
+function noteShown({ shown }: FetchResult, { id }: Item, { parts, attachmentIds }: FetchedMail['shown']): void {
+  if (parts.size === 0) return;
+  const key = [...parts, ...attachmentIds].join();
+  const group = shown.get(key) ?? { parts: [...parts], attachmentIds: [...attachmentIds], messageIds: [] };
+  group.messageIds.push(id);
+  shown.set(key, group);
 }
 
 /** How much output is sent at once. */

@@ -10,7 +10,7 @@ import { FolderView } from '../../../service/imap/view.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
 import { recordCommand } from '../../../service/pipeline/record-exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
-import type { Entry, Origin } from '../../../world/journal/entry.ts';
+import type { Entry, Origin, ShownMails } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { WorkQueue } from '../../work-queue.ts';
 import { type Command, parseCommand } from './parse-command.ts';
@@ -90,6 +90,8 @@ export interface CommandResult {
   readonly text?: string;
   /** The messages that the command read or changed. The journal shows the command only if this list is given. */
   readonly messageIds?: readonly string[];
+  /** What the reply has shown of these messages. Default: nothing. */
+  readonly shown?: readonly ShownMails[];
 }
 
 type Arguments<State> = [state: State, args: Command['args'], command: Command];
@@ -234,7 +236,7 @@ export class Session {
       try {
         const outcome = ((await work()) ?? {}) as Outcome;
         if (outcome === 'replied') return;
-        await this.#reply(command, line, `OK ${outcome.text ?? `${command.name} is done.`}`, outcome.messageIds);
+        await this.#reply(command, line, `OK ${outcome.text ?? `${command.name} is done.`}`, outcome);
       } catch (error) {
         if (error instanceof ConnectionEnded) throw error;
         await this.#reply(command, line, this.#describe(error));
@@ -408,10 +410,10 @@ export class Session {
     }
   }
 
-  async #reply(command: Command, line: string, reply: string, messageIds?: readonly string[]): Promise<void> {
+  async #reply(command: Command, line: string, reply: string, result: CommandResult = {}): Promise<void> {
     if (reply.startsWith('BAD') && !this.account) this.#wrongCount += 1;
-    if (messageIds || (!reply.startsWith('OK') && REFUSALS_TO_RECORD.has(command.name))) {
-      this.#record(command, line, reply, messageIds ?? []);
+    if (result.messageIds || !reply.startsWith('OK')) {
+      this.#record(command, line, reply, result);
     }
     await this.#idleUpdates;
     await this.#sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
@@ -421,19 +423,23 @@ export class Session {
   }
 
   /** Records a command in the journal, without the password of a login. */
-  #record(command: Command, line: string, reply: string, messageIds: readonly string[]): void {
+  #record(command: Command, line: string, reply: string, { messageIds = [], shown }: CommandResult): void {
     const isLogin = command.name === 'LOGIN' || command.name === 'AUTHENTICATE';
     let status = 400;
     if (reply.startsWith('OK')) status = 200;
     if (reply.startsWith('NO')) status = isLogin ? 401 : 403;
-    const text = isLogin ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
+    if (reply.startsWith(`NO ${SERVER_BUG}`)) status = 500;
+    // A wrong command before the login may be a login with a wrong name, and have a password.
+    const mayHavePassword = isLogin || !this.account;
+    const text = mayHavePassword ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
     recordCommand(this.shared.service, {
       protocol: 'imap',
       principal: this.account?.principal,
-      name: fullName(command),
+      name: fullName(command).slice(0, MAX_SHOWN_NAME),
       text,
       status,
       messageIds,
+      shown,
       path: this.view?.folder.name ?? '',
       user: isLogin ? this.loginUser : undefined,
       reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK'),
@@ -448,7 +454,7 @@ export class Session {
     if (error instanceof RefusedCommand) return `NO ${error.code ? `[${error.code}] ` : ''}${error.message}`;
     if (error instanceof ApiError) return `NO ${error.code === 'STORAGE_FULL' ? '[OVERQUOTA] ' : ''}${error.message}`;
     this.shared.report(error);
-    return 'NO [SERVERBUG] The emulator failed because of a bug in it.';
+    return `NO ${SERVER_BUG} The emulator failed because of a bug in it.`;
   }
 
   /**
@@ -481,8 +487,11 @@ function startOf(name: string) {
   return { name, entries: [], origin: {} };
 }
 
-/** The commands whose refusals the journal shows. */
-const REFUSALS_TO_RECORD = new Set(['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE', 'STORE', 'COPY', 'MOVE']);
+/** How much of the name of a command the journal shows: a client may send any word. */
+const MAX_SHOWN_NAME = 50;
+
+/** The response code of a bug of the emulator (RFC 5530). */
+const SERVER_BUG = '[SERVERBUG]';
 
 /**
  * Returns a text as a reply may contain it (RFC 3501, section 9): printable ASCII in one line. A client chooses a part

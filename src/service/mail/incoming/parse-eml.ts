@@ -207,7 +207,12 @@ function readLeaf(part: MailPart, mailText: string) {
 type Leaf = NonNullable<ReturnType<typeof readLeaf>>;
 
 function isText({ mediaType, part }: Leaf): boolean {
-  const isFile = /^attachment\b/i.test(part.fields['content-disposition'] ?? '');
+  return isBodyText(part, mediaType);
+}
+
+/** Returns whether a part with a media type such as `text/plain` is a text of the mail, and not a file. */
+export function isBodyText({ fields }: Pick<MailPart, 'fields'>, mediaType: string): boolean {
+  const isFile = /^attachment\b/i.test(fields['content-disposition'] ?? '');
   return /^text\/(?:plain|html)$/.test(mediaType) && !isFile;
 }
 

@@ -1,0 +1,100 @@
+import type { OperationId, ReplyOf } from '../../contract/operations.ts';
+import type { ShownMails, ShownPart } from '../../world/journal/entry.ts';
+import type { World } from '../../world/store/world.ts';
+import type { FinishedExchange } from './exchange.ts';
+
+/** Matches the ids in a path. */
+const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
+
+/** Returns the ids in a path, in lower case. */
+export function findIdsIn(path: string): string[] {
+  return (path.match(ID) ?? []).map((id) => id.toLowerCase());
+}
+
+/** A message as replies show it whole. */
+type WholeMessage = Pick<ReplyOf<'getMessage'>, 'id' | 'plainBody' | 'htmlBody'>;
+
+type Show<Reply> = (
+  reply: Reply,
+  exchange: FinishedExchange,
+  world: World,
+  idsInPath: readonly string[],
+) => ShownMails[];
+
+const WHOLE: readonly ShownPart[] = ['headers', 'plainBody', 'htmlBody', 'fileNames'];
+const SHORTENED: readonly ShownPart[] = ['headers', 'snippet', 'fileNames'];
+const SUMMARY: readonly ShownPart[] = ['headers', 'snippet'];
+const HEADERS: readonly ShownPart[] = ['headers'];
+const FILE_NAMES: readonly ShownPart[] = ['fileNames'];
+const ATTACHMENT: readonly ShownPart[] = ['attachment'];
+const RAW: readonly ShownPart[] = ['raw'];
+const NOTHING: readonly ShownPart[] = [];
+
+/** What the replies of operations show of mails. The replies of other operations show nothing of a mail. */
+const SHOWN_BY: { readonly [Id in OperationId]?: Show<ReplyOf<Id>> } = {
+  getMessage: (message, exchange, world) => showWhole([message], exchange, world),
+  updateMessage: (reply, exchange, world) => ('plainBody' in reply ? showWhole([reply], exchange, world) : []),
+  listMessages: ({ messages }, exchange, world) => showWhole(messages, exchange, world),
+  listAllMessages({ messages }, exchange, world) {
+    const [first] = messages;
+    if (first && 'plainBody' in first) return showWhole(messages as readonly WholeMessage[], exchange, world);
+    return [{ parts: SUMMARY, messageIds: messages.map(({ id }) => id) }];
+  },
+  getThread({ messages }, exchange, world) {
+    const { offset, limit } = exchange.request.shownItems ?? { offset: 0, limit: messages.length };
+    return showWhole(messages.slice(offset, offset + limit), exchange, world);
+  },
+  listThreads({ threads }, _exchange, world) {
+    // The subject of a thread is that of its first message. The list only counts the others.
+    const all = threads.map(({ inboxId, threadId }) => world.messageIndex.thread(inboxId, threadId));
+    return [
+      { parts: HEADERS, messageIds: all.flatMap((thread) => thread?.first.id ?? []) },
+      { parts: NOTHING, messageIds: all.flatMap((thread) => thread?.messages().map(({ id }) => id) ?? []) },
+    ];
+  },
+  getRawMessage: (_bytes, _exchange, world, [, messageId = '']) => [
+    {
+      parts: RAW,
+      messageIds: [messageId],
+      attachmentIds: world.attachments.by('messageId', messageId).map(({ id }) => id),
+    },
+  ],
+  listAttachments: (_reply, _exchange, _world, [, messageId = '']) => [{ parts: FILE_NAMES, messageIds: [messageId] }],
+  getAttachment: (_bytes, _exchange, _world, [, messageId = '', attachmentId = '']) => [
+    { parts: ATTACHMENT, messageIds: [messageId], attachmentIds: [attachmentId] },
+  ],
+};
+
+/** Says what whole messages show. A reply that would be too large has the later bodies shortened. */
+function showWhole(
+  messages: readonly WholeMessage[],
+  { usedBehaviours }: FinishedExchange,
+  world: World,
+): ShownMails[] {
+  const idsOf = (shown: readonly WholeMessage[]) => shown.map(({ id }) => id);
+  if (!usedBehaviours.has('messages.list.large')) return [{ parts: WHOLE, messageIds: idsOf(messages) }];
+  const isWhole = ({ id, plainBody, htmlBody }: WholeMessage) => {
+    const row = world.messages.get(id);
+    return row?.plainBody === plainBody && row.htmlBody === htmlBody;
+  };
+  return [
+    { parts: WHOLE, messageIds: idsOf(messages.filter(isWhole)) },
+    { parts: SHORTENED, messageIds: idsOf(messages.filter((message) => !isWhole(message))) },
+  ];
+}
+
+/**
+ * Finds the mails of which a request was shown something: by the reply of an operation, or by a command of IMAP. The
+ * mails that the request only names in its path come last, as mails of which nothing is shown.
+ */
+export function findShownMails(world: World, exchange: FinishedExchange): readonly ShownMails[] {
+  const { protocol, request, row, reply, shown, read, shownMails } = exchange;
+  const named = { parts: NOTHING, messageIds: protocol === 'http' ? findIdsIn(request.path) : read };
+  if (protocol !== 'http') return read.length === 0 ? shownMails : [...shownMails, named];
+  if (reply.status < 200 || reply.status >= 300) return [];
+  const show = row && (SHOWN_BY[row.id] as Show<unknown> | undefined);
+  // A reply to HEAD has no body. A fault may have replaced the reply; then nothing of a mail is shown.
+  const isShown = show && reply.body !== null && shown !== undefined;
+  const byReply = isShown ? show(shown, exchange, world, named.messageIds as readonly string[]) : [];
+  return named.messageIds.length === 0 ? byReply : [...byReply, named];
+}
