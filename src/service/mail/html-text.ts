@@ -2,7 +2,7 @@ import { Tokenizer } from 'htmlparser2';
 
 /** What HTML says, to a reader and besides. */
 export interface HtmlText {
-  /** The text that a reader sees, with each block on its own line. Within a word, a tag leaves no space. */
+  /** The text that a reader sees, with each block on its own line, and the texts of pictures. Within a word, a tag leaves no space. */
   readonly shown: string;
   /** The shown text without what the HTML marks as the quote of another mail. */
   readonly own: string;
@@ -87,6 +87,8 @@ class HtmlReader {
   #tag = '';
   #attribute = '';
   #value: string[] = [];
+  /** What stands for the picture of the tag. */
+  #alternative = '';
   #hidesTag = false;
   #quotesTag = false;
 
@@ -138,6 +140,7 @@ class HtmlReader {
     this.#tag = this.#html.slice(start, end).toLowerCase();
     this.#hidesTag = UNSEEN.has(this.#tag);
     this.#quotesTag = this.#tag === 'blockquote';
+    this.#alternative = '';
   }
 
   onattribname(start: number, end: number): void {
@@ -160,7 +163,8 @@ class HtmlReader {
     if (this.#attribute === 'class' && QUOTES.test(value)) this.#quotesTag = true;
     if (this.#attribute === 'id' && BEFORE_QUOTES.has(value)) this.#isRestQuoted = true;
     if (value === '') return;
-    if (LINKS.has(this.#attribute)) this.#links.push(value);
+    if (this.#attribute === 'alt' && this.#tag === 'img') this.#alternative = value;
+    else if (LINKS.has(this.#attribute)) this.#links.push(value);
     else this.#further.push(value);
   }
 
@@ -171,11 +175,18 @@ class HtmlReader {
       if (this.#quoting?.name === name) this.#quoting = undefined;
     }
     this.#separate(name);
+    if (this.#alternative !== '') this.#addPicture();
     if (VOID.has(name)) return;
     if (this.#hiding?.name === name) this.#hiding.depth += 1;
     if (this.#quoting?.name === name) this.#quoting.depth += 1;
     if (this.#hidesTag) this.#hiding ??= { name, depth: 1 };
     if (this.#quotesTag) this.#quoting ??= { name, depth: 1 };
+  }
+
+  /** Adds what stands for a picture. A reader sees the picture or, where it is not loaded, this text. */
+  #addPicture(): void {
+    if (this.#hidesTag) this.#further.push(this.#alternative);
+    else this.#add(`${this.#alternative} `);
   }
 
   /** In HTML, the slash of `<div/>` has no meaning. */

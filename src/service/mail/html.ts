@@ -1,3 +1,5 @@
+import { decodeHTML } from 'entities/decode';
+import { readHtml } from './html-text.ts';
 import { toBinary } from './mime/decode.ts';
 import { repairLineEnds } from './mime/header.ts';
 import { encodedBodyOf, type MailPart, splitParts } from './mime/split-parts.ts';
@@ -12,31 +14,6 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  '#39': "'",
-  '#x27': "'",
-  nbsp: ' ',
-};
-
-/** Replaces the usual entities of HTML by their characters. */
-function unescapeHtml(text: string): string {
-  return text.replace(/&(#?\w{2,4});/g, (entity, name: string) => ENTITIES[name.toLowerCase()] ?? entity);
-}
-
-/** Returns the text of HTML, with each block on its own line. */
-export function toPlainText(html: string): string {
-  const text = html
-    .replace(/<(?:style|script|title)\b[^<>]*>[^<]*/gi, '')
-    .replace(/<(?:br|\/?(?:p|div|tr|li|h\d|pre|table|blockquote))\b[^<>]*>/gi, '\n')
-    .replace(/<[^<>]*>/g, ' ');
-  return unescapeHtml(text);
-}
-
 /** How many links of a mail are listed. */
 const MAX_LINKS = 200;
 
@@ -49,7 +26,7 @@ const WEB_URL = /\bhttps?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/gi;
 /** Returns the web addresses in a mail, each once: first those of the links in HTML, then those in the plain text. */
 export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
   const targets = Array.from((htmlBody ?? '').slice(0, MAX_SEARCHED).matchAll(HREF), ([, a, b, c]) =>
-    unescapeHtml(a ?? b ?? c ?? ''),
+    decodeHTML(a ?? b ?? c ?? ''),
   );
   const written = Array.from(plainBody.slice(0, MAX_SEARCHED).matchAll(WEB_URL), ([url]) => url);
   const links = [...targets, ...written].flatMap((text) => toWebUrl(text) ?? []);
@@ -75,8 +52,8 @@ export function misleadingLinksOf({ htmlBody }: { readonly htmlBody: string | nu
   const anchors = Array.from((htmlBody ?? '').slice(0, MAX_SEARCHED).matchAll(ANCHOR));
   const links = anchors.flatMap(([, attributes = '', content = '']) => {
     const [[, a, b, c] = []] = attributes.matchAll(HREF);
-    const url = toWebUrl(unescapeHtml(a ?? b ?? c ?? ''));
-    return url === undefined ? [] : [{ url, text: toPlainText(content.slice(0, 2_000)).trim() }];
+    const url = toWebUrl(decodeHTML(a ?? b ?? c ?? ''));
+    return url === undefined ? [] : [{ url, text: readHtml(content.slice(0, 2_000)).shown.trim() }];
   });
   return links.filter(({ url, text }) => showsOtherHost(url, text)).slice(0, MAX_LINKS);
 }

@@ -162,6 +162,7 @@ const EMPTY: readonly (readonly [string, WrittenMail])[] = [
   ],
   ['&nbsp;', { htmlBody: '<p>&nbsp;</p><div>&#160;&zwnj;</div>' }],
   ['hidden HTML', { htmlBody: '<p style="font-size:0">Hello</p><!-- Hello -->' }],
+  ['a hidden picture', { htmlBody: '<img hidden alt="Yes"><div hidden><img alt="Yes"></div><img src="x" alt="">' }],
   ['a blockquote', { htmlBody: '<blockquote type="cite"><p>How late is it?</p></blockquote>' }],
   [
     'a quote of Gmail in HTML',
@@ -204,6 +205,7 @@ const ANSWERS: readonly (readonly [string, WrittenMail])[] = [
   ['HTML behind a quote', { htmlBody: '<blockquote>How <blockquote>late</blockquote>?</blockquote><p>ok</p>' }],
   ['HTML after a hidden element', { htmlBody: '<div hidden>a<div>b</div></div><p>ok</p>' }],
   ['HTML beside an empty text', { plainBody: ' ', htmlBody: 'ok' }],
+  ['the text of a picture', { htmlBody: '<p><img src="cid:1" alt="Yes, we are open"></p>' }],
   ['a file', { plainBody: '', attachments: [file('a.txt', 'ok')] }],
 ];
 

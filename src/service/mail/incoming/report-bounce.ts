@@ -2,7 +2,7 @@ import { toAddressKey, toAddressText, toBareAddress } from '../../../contract/em
 import { flattenAddresses, readAddressList } from '../../../contract/email-address-list.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
-import { toPlainText } from '../html.ts';
+import { readHtml } from '../html-text.ts';
 import { messagesWithId } from '../message-id.ts';
 import { readFields, readHeaders } from '../mime/header.ts';
 import { parseParameters } from '../mime/split-parts.ts';
@@ -228,7 +228,7 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
 
 /** Returns the text of a message, also if it has only HTML. */
 function bodyOf({ plainBody, htmlBody }: MessageRow): string {
-  return plainBody.trim() === '' && htmlBody !== null ? toPlainText(htmlBody) : plainBody;
+  return plainBody.trim() === '' && htmlBody !== null ? readHtml(htmlBody).shown : plainBody;
 }
 
 const isReport = (headers: Readonly<Record<string, string>>) =>
