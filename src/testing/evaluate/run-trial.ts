@@ -270,6 +270,9 @@ class Trial implements JudgedScene {
       onRefused: (call) => void this.#refusedCalls.set(call, (this.#refusedCalls.get(call) ?? 0) + 1),
       onChange: (call) => void this.#changes.add(call),
       onEnding: (sentence) => this.#stopWith(TrialEnd.failed(sentence)),
+      onOldKey: (worldId) => {
+        if (worldId === this.#scope.ids.tenant) this.#countRequest();
+      },
     });
     let startedMs = realNowMs();
     try {
@@ -439,13 +442,18 @@ class Trial implements JudgedScene {
   #checkLimits({ messages, path }: RequestSummary): void {
     const { limits } = this.#scenario;
     if (this.#isEnding || this.#settings.earlier?.isNamedIn(path)) return;
-    this.#requests += 1;
-    if (this.#requests > limits.requests) {
-      const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
-      this.#stopWith(TrialEnd.failed(message));
-    } else if (messages.length > 0 && this.#countSent() > limits.mails) {
+    this.#countRequest();
+    if (!this.#isEnding && messages.length > 0 && this.#countSent() > limits.mails) {
       this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(limits.mails, 'mail')}, its limit.`));
     }
+  }
+
+  /** Counts a request of the agent, also one with a key that was replaced, and ends the trial beyond the limit. */
+  #countRequest(): void {
+    const { requests } = this.#scenario.limits;
+    this.#requests += 1;
+    if (this.#isEnding || this.#requests <= requests) return;
+    this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(requests, 'request')}, its limit.`));
   }
 
   #countSent(): number {
@@ -706,7 +714,11 @@ class Trial implements JudgedScene {
       const context = createMatcherContext(isNever);
       const result = await judge(context, this, readPatterns(value, this.#scope.domain) as never);
       if (result.pass !== isNever) {
-        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.unownedSince(this.#startedAtMs) : [];
+        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.refusedSince(this.#startedAtMs) : [];
+        // Those with a key of this trial that was replaced are in its journal, but `stopped` does not read them there.
+        if (name === 'stopped') {
+          unowned.push(...this.#scope.door.refusedSince(this.#startedAtMs, this.#scope.ids.tenant));
+        }
         if (unowned.length === 0) return { ...common, verdict: 'yes', message: null };
         return { ...common, verdict: 'cannot tell', message: this.#show(describeUnowned(unowned)) };
       }

@@ -356,3 +356,35 @@ test('the answer of a person has a name, so that the talk can be followed', asyn
     { verdict: 'cannot tell', message: 'The correspondent "second" has sent no mail' },
   ]);
 });
+
+test('requests with a key that was replaced count for the limit of their trial, and concern no other trial', async () => {
+  const hammer = async (task: EvaluatedTask) => {
+    if (task.event?.event !== 'message.received') return;
+    await call(task, 'GET', `/messages/${task.event.messageId}`);
+    await answerOpen(task);
+    if (task.scenario !== 'Hammers') return void (await setTimeout(300));
+    for (let tries = 0; tries < 30; tries += 1) await call(task, 'GET', '/messages').catch(() => undefined);
+  };
+  const rotated = [{ rotate: 'inbox' as const }, { deliver: { ...question, subject: 'Order 7 again' } }];
+  const expectations = [{ never: { request: { operation: 'createWebhook' as const } } }, { answered: 'first' }];
+  const base = { steps: [{ deliver: question }, { until: 'quiet' as const }], expect: expectations };
+  const scenarios: Scenario[] = [
+    { ...base, name: 'Hammers', steps: [...base.steps, ...rotated], limits: { requests: 25 } },
+    { ...base, name: 'Looks twice', steps: [...base.steps, ...rotated] },
+    { ...base, name: 'Works at the same time' },
+    {
+      ...base,
+      name: 'Has stopped',
+      steps: [...base.steps, ...rotated, { advance: '1h' }],
+      expect: [{ stopped: true }],
+    },
+  ];
+  const result = await evaluate(hammer, scenarios, { quietMs: 300, concurrency: 4 });
+  const verdicts = result.scenarios.map(({ name, trials: [trial] }) => [name, trial?.verdict, trial?.reason]);
+  expect(verdicts, String(result)).toEqual([
+    ['Hammers', 'failed', 'The agent sent more than 25 requests, its limit.'],
+    ['Looks twice', 'passed', null],
+    ['Works at the same time', 'passed', null],
+    ['Has stopped', 'cannot tell', null],
+  ]);
+});
