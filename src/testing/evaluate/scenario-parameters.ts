@@ -57,7 +57,7 @@ export function applyParameters(sources: readonly ScenarioSource[], values: Para
         if (!NAME.test(name)) report(at, 'must be named by a letter, and then letters, digits, - and _');
         if (typeof text !== 'string') report(at, `must be a text, not ${describeValue(text)}`);
         known.add(name);
-        texts.set(name, ofRun.get(name) ?? String(text));
+        texts.set(name, ofRun.get(name) ?? (typeof text === 'string' ? text : ''));
       }
       return fill(scenario, path, texts);
     }

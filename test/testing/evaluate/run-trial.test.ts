@@ -375,7 +375,7 @@ test('requests with a key that was replaced count for the limit of their trial, 
     {
       ...base,
       name: 'Has stopped',
-      steps: [...base.steps, ...rotated, { advance: '1h' }],
+      steps: [...base.steps, ...rotated, { advance: '5d' }],
       expect: [{ stopped: true }],
     },
   ];
