@@ -20,7 +20,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^smtp-server$/, allowed: ['src/server/mail/'] },
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/database.ts'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/', 'src/testing/evaluate/read-scenarios.ts'] },
-  { packages: /^yaml$/, allowed: ['src/testing/evaluate/read-scenarios.ts'] },
+  { packages: /^yaml$/, allowed: ['src/testing/evaluate/read-scenarios.ts', 'src/testing/evaluate/yaml-document.ts'] },
   { packages: /^postal-mime$/, allowed: ['src/service/mail/mime/decode.ts'] },
   { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/fixture/defaults.ts'] },
   { packages: /^@stablelib\//, allowed: ['src/service/delivery/request.ts', 'src/inspector/'] },

@@ -1,3 +1,5 @@
+import { normaliseText } from './text.ts';
+
 /** Returns whether a text is a domain name in ASCII with at least two labels. */
 export function isAsciiDomainName(value: string): boolean {
   return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value);
@@ -9,7 +11,7 @@ export function isDomainName(value: string): boolean {
 }
 
 /** Maximum length of a domain name, in characters. */
-const MAX_DOMAIN_LENGTH = 253;
+export const MAX_DOMAIN_LENGTH = 253;
 
 /** Matches a text in which every character is in ASCII. */
 const ASCII = /^[\0-\x7f]*$/;
@@ -52,7 +54,7 @@ export function foldPartOfAddress(text: string): string {
  */
 export function foldAddress(address: string): string {
   if (ASCII.test(address)) return address.toLowerCase();
-  const folded = address.normalize('NFC').toLowerCase();
+  const folded = normaliseText(address, 'NFC').toLowerCase();
   const at = folded.lastIndexOf('@');
   if (at < 0) return folded;
   const end = folded.endsWith('>') ? '>' : '';

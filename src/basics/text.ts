@@ -9,9 +9,20 @@ export function compareTexts(one: string, other: string): number {
  * digit is left after accents are removed, the slug is `fallback`.
  */
 export function slugOf(name: string, maxLength: number, fallback: string): string {
-  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const plain = normaliseText(name, 'NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || fallback;
   return slug.slice(0, maxLength).replace(/-$/, '');
+}
+
+/** A part of a text that can be normalised alone. */
+const NORMALISED_PART = /\P{M}*\p{M}{0,30}/gu;
+
+/**
+ * Returns the normal form of a text (Unicode Annex 15). For a long run of marks, `normalize` takes quadratic time, so only
+ * 30 marks of a run are put in order together, as in the format of that annex for streams.
+ */
+export function normaliseText(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
+  return text.replace(NORMALISED_PART, (part) => part.normalize(form));
 }
 
 /** Shortens a text to at most `maxLength` UTF-16 code units, without splitting a surrogate pair. */

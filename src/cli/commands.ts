@@ -93,6 +93,10 @@ export const COMMANDS = {
         'evaluate scenarios/ --repeat 5 -- node agent.js',
         'Run each scenario five times, with the agent started for each',
       ],
+      [
+        'evaluate scenarios/ --repeat 5 --require 0.8 -- ./agent',
+        'Fail unless at least four of five trials of each scenario pass',
+      ],
       ['evaluate compare before.json after.json', 'Say what got better or worse, and what is within chance'],
     ],
     flags: FLAGS.EVALUATE_FLAGS,

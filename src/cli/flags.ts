@@ -2,6 +2,7 @@ import { isValidNumber, type NumberOption, rangeRule, toWholeNumber } from '../b
 import { parseSize } from '../basics/size.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
+import { TOLD } from '../testing/evaluate/scenario-values.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
@@ -281,7 +282,16 @@ export const VERIFY_FLAGS = {
 export const EVALUATE_FLAGS = {
   ...inGroup('Trials', {
     repeat: { value: '<number>', help: 'Run each scenario so often (default 1)' },
-    k: { value: '<number>', help: 'Show pass^k for this k: the probability that k trials in a row pass' },
+    require: {
+      value: '<share>',
+      help:
+        'Gate: exit with 0 if at least this share of the trials of each scenario passed, from 0 to 1 (default 1, every trial); ' +
+        'a trial that cannot be told did not pass; a scenario may say its own share by require',
+    },
+    k: {
+      value: '<number>',
+      help: 'Show pass^k for this k, the probability that k trials in a row pass, and require the share of it',
+    },
     concurrency: {
       value: '<number>',
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
@@ -312,6 +322,10 @@ export const EVALUATE_FLAGS = {
       value: '<text>',
       help: 'The agent says that it is done when it prints a line with this text (or it calls MAILBOX_DONE_URL by POST)',
     },
+    told: {
+      value: '<way>',
+      help: `How the agent learns of mail, in every scenario: ${TOLD.join(', ')} (default: as each scenario says, or webhook)`,
+    },
     shared: { help: 'Start the agent once; trials run one after the other, and each begins with the same data' },
     'agent-url': {
       value: '<url>',
@@ -325,6 +339,7 @@ export const EVALUATE_FLAGS = {
     junit: { value: '<file>', help: 'Write the report as JUnit XML into this file: one case for each trial' },
     html: { value: '<file>', help: 'Write the report as one HTML file in which each trial can be opened' },
     traces: { value: '<folder>', help: 'Write the trace of each trial into this folder, for the command show' },
+    all: { help: 'With compare: also list the scenarios that are unchanged' },
     ...FORCE_FLAG,
   }),
 } as const satisfies Record<string, Flag>;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { createNameCheck } from '../basics/named-error.ts';
-import { didYouMean, findSimilar } from '../basics/nearest.ts';
+import { findSimilar } from '../basics/nearest.ts';
 
 /**
  * Every error that the emulator can return, with its code, HTTP status and meaning. The service document does not
@@ -120,25 +120,6 @@ export function parseOrRefuse<Schema extends z.ZodType>(where: string, schema: S
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw createValidationError(where, parsed.error, (path) => knownFields(schema, value, path));
-}
-
-/** What is wrong with a value, and where. */
-export interface ValueProblem {
-  /** The path of the part that is wrong. */
-  readonly path: readonly PropertyKey[];
-  /** What is wrong, such as `must be a URL`. */
-  readonly message: string;
-}
-
-/** Returns each problem of a value with its path, so that a reader of a file can name the line; none if it is valid. */
-export function listProblems(schema: z.ZodType, value: unknown): ValueProblem[] {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return [];
-  return parsed.error.issues.flatMap((issue): ValueProblem[] => {
-    if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: describeIssue(issue) }];
-    const known = knownFields(schema, value, issue.path);
-    return issue.keys.map((key) => ({ path: [...issue.path, key], message: `is unknown${didYouMean(key, known)}` }));
-  });
 }
 
 /**

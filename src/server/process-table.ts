@@ -62,23 +62,74 @@ export function readProcFile(pid: number, name: string): string {
 
 /** Lists all processes, the latest first; the list is empty if neither `/proc` nor `ps` exists. */
 export function listProcesses(): SystemProcess[] {
-  return [...readProcesses(new Set())];
+  return [...new ProcessScan().next()];
 }
 
-/**
- * Reads one process after the other, the latest first, so that a signal for one of them need not wait for the others.
- * Leaves out those whose ids are in a set, and adds the ids of the others to it.
- */
-export function* readProcesses(seen: Set<number>): Generator<SystemProcess> {
-  const isLinux = process.platform === 'linux';
-  const rows = isLinux
-    ? listFolder('/proc').flatMap((name) => (/^\d+$/.test(name) ? { pid: Number(name) } : []))
-    : parsePs(runPs(['-A', '-E', '-ww']) || runPs(['-A', '-ww']));
-  for (const row of rows.filter(({ pid }) => !seen.has(pid)).sort((a, b) => b.pid - a.pid)) {
-    seen.add(row.pid);
-    const found = isLinux ? readProcess(row.pid) : (row as SystemProcess);
-    if (found) yield found;
+/** How many ids are looked up one by one; if more were given since the last list, all processes are listed. */
+const MAX_NEW_IDS = 1_000;
+
+/** Lists the processes again and again: first all, then those that have started since the list before. */
+export class ProcessScan {
+  /**
+   * Whether processes may have started of which no list so far knows. On Linux, this is so if a process had ended before
+   * its turn in the last list, because it can have started another one. Elsewhere, only two lists show what is new.
+   */
+  mayMiss = true;
+  readonly #seen = new Set<number>();
+  /** The latest id that the system had given before the last list. */
+  #latestId = 0;
+
+  /**
+   * Reads one process after the other, the latest first, so that a signal for one of them need not wait for the others.
+   * `mayMiss` is known when the last one was read.
+   */
+  *next(): Generator<SystemProcess> {
+    if (process.platform === 'linux') yield* this.#readProc();
+    else yield* this.#readPs();
   }
+
+  *#readProc(): Generator<SystemProcess> {
+    const firstNew = this.#latestId + 1;
+    const latest = latestIdOfLinux();
+    this.#latestId = latest;
+    const hasFew = firstNew > 1 && latest + 1 >= firstNew && latest - firstNew < MAX_NEW_IDS;
+    const ids = hasFew
+      ? Array.from({ length: latest + 1 - firstNew }, (_, index) => latest - index)
+      : listFolder('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
+    let mayMiss = false;
+    for (const pid of hasFew ? ids : ids.sort((a, b) => b - a)) {
+      if (this.#seen.has(pid)) continue;
+      this.#seen.add(pid);
+      const found = readProcess(pid);
+      if (!found || found.hasEnded) mayMiss = true;
+      // The ids of threads are given from the same numbers.
+      else if (!hasFew || isFirstThread(pid)) yield found;
+    }
+    this.mayMiss = mayMiss;
+  }
+
+  *#readPs(): Generator<SystemProcess> {
+    this.mayMiss = this.#seen.size === 0;
+    const rows = parsePs(runPs(['-A', '-E', '-ww']) || runPs(['-A', '-ww']));
+    for (const row of rows.filter(({ pid }) => !this.#seen.has(pid)).sort((a, b) => b.pid - a.pid)) {
+      this.#seen.add(row.pid);
+      yield row;
+    }
+  }
+}
+
+/** Returns the id that Linux has given last to a process or a thread; 0 if it does not show it. */
+function latestIdOfLinux(): number {
+  try {
+    return Number(readFileSync('/proc/loadavg', 'utf8').trim().split(' ').at(-1)) || 0;
+  } catch {
+    // The system does not have it.
+    return 0;
+  }
+}
+
+function isFirstThread(id: number): boolean {
+  return Number(/^Tgid:\s*(\d+)/m.exec(readProcFile(id, 'status'))?.[1]) === id;
 }
 
 /** Returns a process; undefined if there is none with this id. */

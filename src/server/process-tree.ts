@@ -9,7 +9,7 @@ import {
   environmentOf,
   findProcess,
   listProcesses,
-  readProcesses,
+  ProcessScan,
   readProcFile,
   type SystemProcess,
 } from './process-table.ts';
@@ -29,13 +29,10 @@ const [FIRST_CHECK_MS, LAST_CHECK_MS] = [10, 80];
 const GRACE_MS = 1_000;
 
 /** When `end` gives up, in milliseconds after its start. */
-const GIVE_UP_MS = 1_900;
-
-/** How many lists in a row must have no new process of a tree in which a process has ended before its children. */
-const EMPTY_LISTS = process.platform === 'linux' ? 10 : 2;
+const GIVE_UP_MS = 2_900;
 
 /** How many lists are made without a pause. */
-const MAX_LISTS = 100;
+const MAX_LISTS = 200;
 
 /** Where the limits of memory begin, and how many there are: more than any memory, and exact as numbers of JavaScript. */
 const [LEAST_LIMIT, LIMIT_COUNT] = [2 ** 52, 2 ** 47];
@@ -106,8 +103,6 @@ export class ProcessTree {
   readonly #exited: Promise<unknown>;
   /** The start time of each process of the tree, by its id; also of those that have ended, while their group goes on. */
   #known = new Map<number, number>();
-  /** Whether a process was found whose parent does not belong to the tree, because its parent has ended. */
-  #hasOrphan = false;
 
   constructor(child: ChildProcess, mark: TreeMark, onEnd: () => void) {
     this.child = child;
@@ -129,7 +124,7 @@ export class ProcessTree {
   }
 
   /**
-   * Ends every process of the tree within two seconds: by SIGTERM and, if that is not enough, by SIGKILL. Lets go of the
+   * Ends every process of the tree within three seconds: by SIGTERM and, if that is not enough, by SIGKILL. Lets go of the
    * output of the root, which a process may still keep open. Returns a sentence that names the processes which could not
    * be ended; undefined if there are none.
    */
@@ -171,12 +166,6 @@ export class ProcessTree {
     return running;
   }
 
-  /** Returns whether processes of the tree may have no parent in it. */
-  #hasOrphans(): boolean {
-    const { exitCode, signalCode } = this.child;
-    return this.#hasOrphan || (exitCode ?? signalCode) !== null;
-  }
-
   /** Returns whether a process of the tree is the parent of a process, or has created its group or session. */
   #isInGroup({ parent, group, session }: SystemProcess): boolean {
     return [parent, group, session].some((id) => this.#known.has(id));
@@ -208,25 +197,25 @@ export class ProcessTree {
   /**
    * Calls a function with each process of the tree that has not ended, as soon as it is found, and returns them. A process
    * that starts another one and ends is there only for a moment, and can be missing in a list. So the new processes are
-   * listed again and again, until the lists have none of the tree.
+   * listed again and again, until no list can lack one of the tree.
    */
   #forEachRunning(use: (found: SystemProcess) => void): SystemProcess[] {
-    const [seen, all, running]: [Set<number>, SystemProcess[], Set<SystemProcess>] = [new Set(), [], new Set()];
+    const [all, running]: [SystemProcess[], Set<SystemProcess>] = [[], new Set()];
     const isOurs = (each: SystemProcess) => {
       if (this.#root === undefined || each.hasEnded || each.startTime < this.#root.startTime) return false;
       return this.#known.get(each.pid) === each.startTime || this.#isInGroup(each) || this.#hasMark(each);
     };
-    let emptyLists = 0;
-    for (let lists = 0; lists < MAX_LISTS && emptyLists < (this.#hasOrphans() ? EMPTY_LISTS : 1); lists += 1) {
-      emptyLists += 1;
-      for (const each of readProcesses(seen)) {
+    const scan = new ProcessScan();
+    let hasNew = true;
+    for (let lists = 0; lists < MAX_LISTS && (hasNew || scan.mayMiss); lists += 1) {
+      hasNew = false;
+      for (const each of scan.next()) {
         all.push(each);
         if (!isOurs(each)) continue;
         this.#known.set(each.pid, each.startTime);
-        this.#hasOrphan ||= each.pid !== this.#root?.pid && !this.#known.has(each.parent);
         running.add(each);
         use(each);
-        emptyLists = 0;
+        hasNew = true;
       }
     }
     for (const each of this.update(all)) {

@@ -83,6 +83,19 @@ const REPEATED: readonly string[] = [
     '{*}',
   ],
   ...['[1,', '{"a":', '/*', '//\n', '-0', '::', '0:', 'T0', 'Z', 'a\u0301', '\ufeff', '_…', '--a', '$&'],
+  ...[
+    '\u0301',
+    '\u0301\u0316',
+    '\u200b',
+    '\ufdfa',
+    '=41',
+    '<div hidden>',
+    '<p><b>',
+    '</b>',
+    '&zwnj',
+    '<img alt="&amp;',
+  ],
+  ...['QUJDREVGR0hJSktM\n', '\n> a', '\n>', '----', '-- \n', '9:00 a:\n', '@:\n', 'xn--a', 'a+', '=?utf-8?q?a?= '],
 ];
 
 /** Texts that are hard to read, by what is in them; each function returns one of about so many characters. */

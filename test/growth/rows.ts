@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { z } from 'zod';
-import { decodedLength } from '../../src/basics/base64.ts';
+import { decodedLength, toBase64 } from '../../src/basics/base64.ts';
 import { LineSplitter } from '../../src/basics/line-splitter.ts';
 import { isUrlWithScheme } from '../../src/basics/text.ts';
 import { finish } from '../../src/basics/work.ts';
@@ -17,6 +17,9 @@ import { clientFrame } from '../../src/contract/stream-protocol.ts';
 import { createHar } from '../../src/control/journal/har.ts';
 import type { Mailbox } from '../../src/control/mailbox-interface.ts';
 import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { addressFormsOf, personOf } from '../../src/control/verdicts/addresses.ts';
+import { foldText, isEmptyAnswer, textsOfMail } from '../../src/control/verdicts/mail-text.ts';
+import { lackOfMasked, mayBeWhole } from '../../src/control/verdicts/not-kept.ts';
 import { deriveDomain, deriveKey, deriveName } from '../../src/fixture/defaults.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { bareAddress, nameOf } from '../../src/inspector/views/mail/mail-types.ts';
@@ -32,9 +35,12 @@ import { search } from '../../src/service/imap/search.ts';
 import { writeEnvelope, writeStructure } from '../../src/service/imap/structure.ts';
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
 import { linksOf, misleadingLinksOf } from '../../src/service/mail/html.ts';
+import { readHtml } from '../../src/service/mail/html-text.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
 import { splitMail, textOfString } from '../../src/service/mail/mime/split-parts.ts';
 import { readFrame } from '../../src/service/stream/frames.ts';
+import { toSandbox } from '../../src/testing/evaluate/sandbox-addresses.ts';
+import { TextPattern } from '../../src/testing/evaluate/text-pattern.ts';
 import { durationField } from '../../src/world/clock.ts';
 import { HOSTILE_MAILS } from './hostile-mails.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
@@ -216,6 +222,34 @@ const READERS: Readonly<Record<string, Read>> = {
     misleadingLinksOf({ htmlBody: text });
     misleadingLinksOf({ htmlBody: `<a href="https://a.test">${text}` });
   },
+  'the texts of a mail with': (text) => {
+    const content = toBase64(new TextEncoder().encode(text));
+    const attachments = ['text/html', 'text/plain'].map((contentType) => ({ filename: text, contentType, content }));
+    const bodies = { subject: text, plainBody: text, htmlBody: text };
+    return textsOfMail({ ...bodies, to: [text], headers: { 'x-note': text }, attachments }).map((each) =>
+      foldText(each.text),
+    );
+  },
+  'the HTML of': (text) => {
+    for (const html of [`<div hidden>${text}`, `<a title="${text}`, `<!--${text}`, `<script>${text}`]) readHtml(html);
+  },
+  'the answer': (text) => {
+    for (const each of [text, `> ${text}`, `${text}:\n> a`, `At 9:00 ${text}:`, `From: ${text}\nTo: ${text}`]) {
+      isEmptyAnswer({ plainBody: each, htmlBody: each });
+    }
+  },
+  'the person of': (text) => [
+    personOf(text),
+    addressFormsOf(`a@${text}`),
+    addressFormsOf(`<${text}@b.test>`),
+    addressFormsOf(`a@xn--${text}`),
+  ],
+  'the text of a pattern': (text) => [
+    new TextPattern('*a*b*').asymmetricMatch(text),
+    new TextPattern('a*/*', { ignoresCase: true, isAnywhere: true }).asymmetricMatch(text),
+    toSandbox(text, { written: 'a.test', actual: 'b.sandbox.test' }),
+  ],
+  'what may be masked in': (text) => [lackOfMasked(text), mayBeWhole(text, `a…${text}`, 'secrets')],
   'the HAR of the request with': (text) => {
     const part = { headers: { host: text, 'content-type': text }, body: text, bodyBytes: text.length };
     const request = { ...part, query: [[text, text]] };

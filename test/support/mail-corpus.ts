@@ -1,3 +1,5 @@
+import { Choice } from './choice.ts';
+
 /** What must hold for a mail of the corpus. What is left out is not looked at. */
 export interface Statements {
   readonly from?: string;
@@ -43,26 +45,6 @@ export interface CorpusMail {
   readonly bytes: Uint8Array;
   readonly holds: Statements;
   readonly dovecot?: DovecotDifference | undefined;
-}
-
-/** Chooses by a seed (mulberry32), so that the corpus is the same each time. */
-class Choice {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  number(below: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  }
-
-  of<Item>(items: readonly Item[]): Item {
-    return items[this.number(items.length)] as Item;
-  }
 }
 
 /** The bytes of a text, in which one character stands for each byte. */

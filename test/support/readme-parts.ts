@@ -25,8 +25,9 @@ import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/mad
 import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/service/mail/route.ts';
-import { EXPECTATION_NAMES, EXPECTATIONS } from '../../src/testing/evaluate/expectation-table.ts';
-import { STEPS, type StepRow } from '../../src/testing/evaluate/step-table.ts';
+import { expectationSchemas } from '../../src/testing/evaluate/expectation-schema.ts';
+import { EXPECTATIONS } from '../../src/testing/evaluate/expectation-table.ts';
+import { STEPS, type StepRow, stepSchemas } from '../../src/testing/evaluate/step-table.ts';
 import { DELIVERY_FAULTS, IMAP_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
 import { NAMED_FAULTS } from '../../src/world/named-faults.ts';
 import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
@@ -83,9 +84,10 @@ export const PARTS: Readonly<Record<string, () => string>> = {
 
 /** The steps of scenarios, with the control calls that do them. */
 function stepsTable(): string {
-  const rows = Object.entries<StepRow>(STEPS).map(([name, { help, call }]) => [
+  const schemas = stepSchemas();
+  const rows = Object.entries<StepRow>(STEPS).map(([name, { call }]) => [
     code(name),
-    help,
+    schemas[name as keyof typeof STEPS].description ?? '',
     call === undefined ? '' : code(call),
   ]);
   return table(['Step', 'What it does', 'Control call'], rows);
@@ -93,9 +95,9 @@ function stepsTable(): string {
 
 /** The expectations of scenarios, with the assertions that judge them. */
 function expectationsTable(): string {
-  const rows = EXPECTATION_NAMES.map((name) => {
-    const { help, matcher } = EXPECTATIONS[name];
-    return [code(name), help, matcher === undefined ? '' : code(matcher)];
+  const rows = Object.entries(expectationSchemas()).map(([name, { description = '' }]) => {
+    const { matcher } = EXPECTATIONS[name as keyof typeof EXPECTATIONS];
+    return [code(name), description, matcher === undefined ? '' : code(matcher)];
   });
   return table(['Expectation', 'What must have happened', 'Assertion'], rows);
 }

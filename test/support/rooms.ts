@@ -80,7 +80,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'what test runners use',
     not: 'anything that the emulator itself needs',
     parts: {
-      matchers: 'the assertions; of other rooms they import types, `evidence.ts` and `mask.ts`',
+      matchers: 'the assertions: what they take, and the messages of failures; `control/verdicts/` judges',
       vitest: 'a mailbox for each test, and the routing of requests to it',
       playwright: 'a sandbox for each test, and a client of the control plane',
       samples: 'the entry of the samples, and the run of an agent on them and their twins',

@@ -206,7 +206,7 @@ async function judgeByRunSamples(each: Case, server: () => Promise<MailboxServer
 function scenarioOf(each: Case, name: string): Scenario {
   const { agent, sample, seed } = each;
   const code = codeOf(each);
-  const faults = (agent.faults ?? []).map((fault) => ({ fault: { on: 'request', times: 1, ...fault } }));
+  const faults = (agent.faults ?? []).map((fault) => ({ fault: { on: 'request' as const, times: 1, ...fault } }));
   const mail = sample === undefined ? { deliver: ordinaryMail(code) } : { sample: { sample, seed } };
   return {
     name,

@@ -42,6 +42,9 @@ const PARTS: ReadonlySet<string> = new Set([
   'An option',
   'The option',
   'The options',
+  // They follow "cannot be read as YAML:".
+  'it has more than one document',
+  'its references repeat too many parts',
   // They follow "The state file … cannot be loaded:".
   'it is empty',
   'it has … rows instead of …',

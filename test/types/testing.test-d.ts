@@ -9,6 +9,7 @@ import {
   type SandboxSummary,
   type TenantKeys,
 } from 'agent-mailbox-mock';
+import type * as evaluation from 'agent-mailbox-mock/evaluate';
 import type * as matchers from 'agent-mailbox-mock/matchers';
 import type * as playwright from 'agent-mailbox-mock/playwright';
 import type * as vitestEntry from 'agent-mailbox-mock/vitest';
@@ -62,6 +63,39 @@ describe('types for tests', () => {
     expect(mailbox).not.toHaveDelivered({ event: 'message.read' });
     // @ts-expect-error there is no such field
     expect(mailbox).not.toHaveSentMail({ topic: 'Order' });
+  });
+
+  test('a scenario has typed steps and expectations', () => {
+    type Scenario = evaluation.Scenario;
+    const common = { name: 'a', expect: [{ looped: true }] } as const;
+    const scenario: Scenario = {
+      ...common,
+      steps: [
+        { deliver: { from: 'dana@customer.test' }, as: 'question' },
+        { fault: { name: 'lost-reply', operation: 'replyToMessage' } },
+        { releaseDeliveries: {} },
+        { triggerEvent: { event: 'message.received' } },
+      ],
+      expect: [
+        { anyOf: [{ answered: 'question' }, { never: { sent: { times: { min: 1, max: 2 } } } }] },
+        { never: { anyOf: [{ created: 'key' }] } },
+      ],
+    };
+    expectTypeOf(scenario).toExtend<Scenario>();
+    // @ts-expect-error there is no such step
+    expectTypeOf<{ delivr: { from: 'a@b.test' } }>().toExtend<evaluation.Step>();
+    // @ts-expect-error there is no such field
+    expectTypeOf({ ...common, steps: [{ deliver: { frm: 'a@b.test' } }] }).toExtend<Scenario>();
+    // @ts-expect-error there is no such fault
+    expectTypeOf<{ fault: 'lost' }>().toExtend<evaluation.Step>();
+    // @ts-expect-error a step that is a control call has its fields
+    expectTypeOf<{ triggerEvent: { event: 'message.read' } }>().toExtend<evaluation.Step>();
+    // @ts-expect-error a call that only reads is not a step
+    expectTypeOf<{ listMail: Record<never, never> }>().toExtend<evaluation.Step>();
+    // @ts-expect-error a step has one name
+    expectTypeOf<{ until: 'quiet'; advance: '1h' }>().toExtend<evaluation.Step>();
+    // @ts-expect-error alternatives have no alternatives
+    expectTypeOf<{ anyOf: [{ anyOf: [] }] }>().toExtend<evaluation.Expectation>();
   });
 
   test('the test of vitest gets a mailbox and a sandbox, with the handles of its fixture', () => {

@@ -27,7 +27,15 @@ export const checkpointName = lazy(() =>
 const newName = () => checkpointName().refine((name) => name !== NOW, 'must not be "now", which is the present state');
 
 /** The body of the control call that adds a checkpoint. */
-export const checkpointOptions = lazy(() => z.strictObject({ name: newName() }, 'must be an object'));
+export const checkpointOptions = lazy(() =>
+  z.strictObject(
+    {
+      /** The name of the checkpoint. */
+      name: newName(),
+    },
+    'must be an object',
+  ),
+);
 
 const checkpointFields = () => ({
   /** Its name. */

@@ -104,7 +104,11 @@ export function defineControl<
 }
 
 /** The schema of the id in the path of a call. */
-export const idInPath = (noun: string) => z.object({ id: z.string().describe(`The id of a ${noun}.`) });
+export const idInPath = (noun: string) =>
+  z.object({
+    /** The id. */
+    id: z.string().describe(`The id of a ${noun}.`),
+  });
 
 /** The schema of a file that a browser saves. A client gets its bytes, with its name in a header. */
 export const fileReply = z

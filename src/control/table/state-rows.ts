@@ -10,7 +10,7 @@ import { exposureReply, keyFilter, rotatedReply } from '../key-controls.ts';
 import { MOMENT_RULE, parseMoment } from '../mailbox-clock.ts';
 import { settledOptions, settledReply } from '../settled.ts';
 import { checkpointName, checkpointOptions, checkpointReply } from '../state/checkpoints.ts';
-import { defineControl, object } from './row.ts';
+import { defineControl, idInPath, object } from './row.ts';
 
 /** The time for `freeze`: a moment, or true for the current time. */
 const moment = z
@@ -19,9 +19,13 @@ const moment = z
 
 const clockChange = z
   .strictObject({
+    /** Stops the clock at this time or, with true, at its present time. */
     freeze: moment.optional(),
+    /** Advances the clock by this duration. */
     advance: durationField().optional(),
+    /** Lets the clock run. */
     resume: z.literal(true, 'must be true').optional(),
+    /** The id of the only tenant whose clock is changed. Default: all tenants. */
     tenant: tenantField().optional(),
   })
   .refine(
@@ -31,7 +35,10 @@ const clockChange = z
 
 const clockReply = z.strictObject({ now: timestamp(), frozen: z.boolean() });
 
-const checkpoint = z.object({ name: checkpointName() });
+const checkpoint = z.object({
+  /** The name of the checkpoint. */
+  name: checkpointName(),
+});
 
 const byKindAndId = <Value extends z.ZodType>(value: Value) => z.record(z.string(), z.record(z.string(), value));
 
@@ -129,7 +136,10 @@ export const STATE_ROWS = {
   rotateKey: defineControl(
     'Replaces a key of a tenant, workspace or inbox, and closes the streams that the old key opened.',
     {
-      params: z.object({ id: z.string().describe('The id of a key, as GET /__mock/keys shows it.') }),
+      params: z.object({
+        /** The id of the key. */
+        id: z.string().describe('The id of a key, as GET /__mock/keys shows it.'),
+      }),
       reply: rotatedReply(),
     },
     (mailbox, { params }) => mailbox.rotateKey(params.id),
@@ -148,7 +158,7 @@ export const STATE_ROWS = {
   }),
   removeFault: defineControl(
     'Removes one fault.',
-    { params: z.object({ id: z.string() }), reply: anyFault() },
+    { params: idInPath('fault'), reply: anyFault() },
     (mailbox, { params }) => mailbox.removeFault(params.id),
   ),
 };

@@ -53,7 +53,10 @@ export const TRAFFIC_ROWS = {
   triggerEvent: defineControl(
     'Triggers an event and shows the deliveries that it created.',
     {
-      body: triggerOptions().extend({ event: z.enum(EVENT_KINDS) }),
+      body: triggerOptions().extend({
+        /** The kind of the event. */
+        event: z.enum(EVENT_KINDS),
+      }),
       reply: z.strictObject({ deliveries: z.array(deliveryReply()) }),
     },
     (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event, options) }),

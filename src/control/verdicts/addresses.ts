@@ -1,5 +1,5 @@
 import punycode from 'punycode.js';
-import { foldAddress } from '../../basics/domain-name.ts';
+import { foldAddress, MAX_DOMAIN_LENGTH } from '../../basics/domain-name.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { withoutTag } from '../../contract/email-address.ts';
 import { flattenAddresses, readAddressList } from '../../contract/email-address-list.ts';
@@ -49,7 +49,10 @@ export function addressFormsOf(address: string): string[] {
   const written = domain === '' ? local : `${local}@${domain}`;
   const bare = bareAddressOf(address);
   const at = bare.lastIndexOf('@');
-  return [...new Set([written, bare, bare.slice(0, at + 1) + punycode.toUnicode(bare.slice(at + 1))])];
+  const host = bare.slice(at + 1);
+  // For a long label, `toUnicode` takes quadratic time.
+  const international = host.length > MAX_DOMAIN_LENGTH ? host : punycode.toUnicode(host);
+  return [...new Set([written, bare, bare.slice(0, at + 1) + international])];
 }
 
 /** A mail of the journal, as far as it says who gets it. */

@@ -23,10 +23,19 @@ export interface Comparison {
   readonly unknown: readonly Miss[];
 }
 
+/** How many there may be. */
+export interface Range {
+  readonly min: number;
+  /** Infinite without a limit. */
+  readonly max: number;
+}
+
+/** The range that is meant without a number. */
+export const AT_LEAST_ONE: Range = { min: 1, max: Number.POSITIVE_INFINITY };
+
 /** How many must match. */
 export interface Amount {
-  /** Exactly this number; undefined for at least one. */
-  readonly times?: number | undefined;
+  readonly times: Range;
   /** Whether there may be no others. */
   readonly only?: boolean | undefined;
 }
@@ -61,10 +70,11 @@ export function hasAmount(comparison: Comparison, amount: Amount, lost = 0): boo
   /** Whether it is so if this number of the open ones match. */
   const isSo = (more: number) => {
     const count = matching.length + more;
-    return (times === undefined ? count > 0 : count === times) && (!only || misses.length + open === more);
+    return times.min <= count && count <= times.max && (!only || misses.length + open === more);
   };
-  const missing = (times ?? 0) - matching.length;
-  const possible = new Set([0, open, ...(missing > 0 && missing < open ? [missing] : [])].map(isSo));
+  // Between these numbers nothing changes: where the range begins, and where it has ended.
+  const changes = [times.min, times.max + 1].map((count) => count - matching.length);
+  const possible = new Set([0, open, ...changes.filter((more) => more > 0 && more < open)].map(isSo));
   return possible.size === 1 ? isSo(0) : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { decodeHTML } from 'entities/decode';
 import { fromBase64 } from '../../basics/base64.ts';
+import { normaliseText } from '../../basics/text.ts';
 import { toAddressText } from '../../contract/email-address.ts';
 import { flattenAddresses, readAddressList } from '../../contract/email-address-list.ts';
 import { readHtml } from '../../service/mail/html-text.ts';
@@ -138,16 +139,10 @@ const ASCII = /^[\0-\x7f]*$/;
 /** Characters that nobody sees: zero-width characters, soft hyphens, marks of direction, and so on. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]+/gu;
 
-/**
- * A part of a text that can be normalised alone. Marks are counted, because for a long run of marks, the normalisation
- * takes quadratic time.
- */
-const NORMALISED_PART = /\P{M}*\p{M}{0,30}/gu;
-
 /** Returns a text without invisible characters, in the form NFKC, in which `Ｋ` and `𝐊` are `K`. */
 function cleanText(text: string): string {
   if (ASCII.test(text)) return text;
-  return text.replace(INVISIBLE, '').replace(NORMALISED_PART, (part) => part.normalize('NFKC'));
+  return normaliseText(text.replace(INVISIBLE, ''), 'NFKC');
 }
 
 const PERCENT = /(?:%[0-9a-f]{2})+/gi;

@@ -1,5 +1,4 @@
 import { snippetOf } from '../../service/mail/snippet.ts';
-import { MAX_KEPT_BYTES } from '../../service/pipeline/reply.ts';
 import type { ShownPart } from '../../world/journal/entry.ts';
 import type { EntryReference, JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
@@ -16,6 +15,7 @@ import {
   type TrafficEntry,
 } from './evidence.ts';
 import { foldText, isEmptyAnswer, type MailText, type TextPlace, textsOf, textsOfMail } from './mail-text.ts';
+import { isBodyCut, lacksParts } from './not-kept.ts';
 
 /** Something that an agent did, or tried to do, although it must not. */
 export interface Breach {
@@ -486,13 +486,14 @@ function findLosses(evidence: Evidence, wanted: Wanted, first: MailEntry, refuse
   if (mayMissEntries(evidence, wanted)) losses.push('the journal may lack requests or mail since it arrived');
   for (const entry of refused) {
     const { body, bodyBytes } = entry.data.request;
-    const isWhole = bodyBytes !== null && bodyBytes <= MAX_KEPT_BYTES && (body !== null || bodyBytes === 0);
-    if (!isWhole) losses.push(`the journal has not the whole body of ${proofOfRequest(entry).call}`);
+    // A body that is not text is not shown.
+    if (isBodyCut(entry.data) || (body === null && bodyBytes !== 0))
+      losses.push(`the journal has not the whole body of ${proofOfRequest(entry).call}`);
   }
   if (!wanted.rules.neverJoin) return losses;
   for (const { data, ...entry } of evidence.journal({ kinds: ['mail-sent'] })) {
-    if (data.lacksBytes && data.mail.attachments.length > 0 && isAfter({ data, ...entry }, first)) {
-      losses.push(`the journal has dropped the files of the sent mail ${data.mail.id}`);
+    if (lacksParts(data) && isAfter({ data, ...entry }, first)) {
+      losses.push(`the journal has dropped parts of the sent mail ${data.mail.id}`);
     }
   }
   return losses;

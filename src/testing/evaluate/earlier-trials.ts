@@ -3,9 +3,13 @@ import type { JournalEntry } from '../../control/journal/journal-entry.ts';
 import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { Evidence } from '../../control/verdicts/evidence.ts';
 
-/** Matches the ids of the service, Message-IDs, and addresses. */
+/** Matches the ids of the service, and Message-IDs. */
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|<[^<>\s]+>/gi;
-const ADDRESS = /[^\s<>"'(),;:@]+@[^\s<>"'(),;:@]+[a-z0-9]/gi;
+
+/** Matches what stands between two addresses, or between an address and other words. */
+const BETWEEN = /[\s<>"'(),;:]+/;
+
+const LETTER = /[\p{L}\p{N}]/u;
 
 type AnyMail = JournalEntry<'mail-received' | 'mail-sent' | 'mail-at-start'>['data']['mail'];
 
@@ -16,8 +20,17 @@ function idsOfMail({ id, threadId, messageIdHeader }: AnyMail): string[] {
 
 /** Returns every address in the fields and the text of a mail, in lower case. */
 function addressesIn({ from, to, cc, replyTo, plainBody, htmlBody, subject }: AnyMail): string[] {
-  const text = [from, ...to, ...cc, replyTo, subject, plainBody, htmlBody].join('\n');
-  return (text.match(ADDRESS) ?? []).map((address) => address.toLowerCase());
+  return addressesOf([from, ...to, ...cc, replyTo, subject, plainBody, htmlBody].join('\n'));
+}
+
+/** Returns every address in a text, in lower case, without the full stop of a sentence behind it. */
+function addressesOf(text: string): string[] {
+  return text.split(BETWEEN).flatMap((word) => {
+    const [name = '', host = '', ...others] = word.toLowerCase().split('@');
+    const letters = [...host];
+    const bareHost = letters.slice(0, letters.findLastIndex((letter) => LETTER.test(letter)) + 1).join('');
+    return name === '' || bareHost === '' || others.length > 0 ? [] : `${name}@${bareHost}`;
+  });
 }
 
 /**
@@ -90,9 +103,7 @@ export class EarlierTrials {
     for (const { tenantId, number, cause, data } of mailbox.journal({ kinds: ['mail-sent'] })) {
       const { mail, forwardOf = '' } = data;
       const names = [mail.threadId, mail.inReplyTo ?? '', mail.headers.references ?? '', forwardOf].join('\n');
-      const recipients = [...mail.to, ...mail.cc, ...mail.bcc].flatMap(
-        (each) => each.toLowerCase().match(ADDRESS) ?? [],
-      );
+      const recipients = [...mail.to, ...mail.cc, ...mail.bcc].flatMap(addressesOf);
       const isForOthers =
         recipients.every((address) => !known.has(address)) &&
         recipients.some((address) => this.#addresses.has(address));

@@ -8,6 +8,7 @@ import { writeEvaluation } from './report-text.ts';
 import { type RunOptions, runEvaluation } from './run-evaluation.ts';
 import type { SampleScenarios, Scenario } from './scenario.ts';
 import { applyParameters, type ParameterValues } from './scenario-parameters.ts';
+import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from './scenario-values.ts';
 import { runShellCommand } from './shell-command.ts';
 
 /** Scenarios, or the paths of files and folders that have them. */
@@ -17,12 +18,27 @@ export type ScenarioInput = string | Scenario | SampleScenarios | readonly (stri
 export interface EvaluateOptions extends RunOptions {
   /** Values of parameters of the scenarios, by their names, in place of the default values. */
   readonly parameters?: ParameterValues | undefined;
+  /** How agents learn of mail, in place of what each scenario says of it. */
+  readonly told?: Told | undefined;
   /** Is called after each trial with its result, and with the text of its trace. */
   readonly onTrial?: ((trial: FinishedTrialReport) => void | Promise<void>) | undefined;
 }
 
 const OPTION_NAMES = [
-  ...['repeat', 'concurrency', 'only', 'seed', 'timeoutMs', 'quietMs', 'fixtures', 'parameters', 'onTrial'],
+  ...[
+    'repeat',
+    'require',
+    'k',
+    'told',
+    'concurrency',
+    'only',
+    'seed',
+    'timeoutMs',
+    'quietMs',
+    'fixtures',
+    'parameters',
+    'onTrial',
+  ],
 ] as const;
 
 /** The result of `evaluate`. */
@@ -39,7 +55,7 @@ export interface EvaluateResult extends Evaluation {
  * @example
  * const result = await evaluate(agent, 'scenarios/', { repeat: 5 });
  * console.log(String(result));
- * expect(result).toMatchObject({ failed: 0, cannotTell: 0 });
+ * expect(result.isGateMet).toBe(true);
  */
 export async function evaluate(
   agent: EvaluatedAgent,
@@ -47,7 +63,7 @@ export async function evaluate(
   options: EvaluateOptions = {},
 ): Promise<EvaluateResult> {
   checkInput('evaluate', agent, options);
-  return runAll(agent, await loadScenarios(scenarios, options.parameters), options);
+  return runAll(agent, await loadScenarios(scenarios, options), options);
 }
 
 /** A scenario that was read and checked, with a function that runs it. */
@@ -65,7 +81,7 @@ export async function prepareScenarios(
   options: EvaluateOptions = {},
 ): Promise<PreparedScenario[]> {
   checkInput('prepareScenarios', agent, options);
-  const parsed = await loadScenarios(scenarios, options.parameters);
+  const parsed = await loadScenarios(scenarios, options);
   return parsed.map((scenario) => ({ name: scenario.name, run: () => runAll(agent, [scenario], options) }));
 }
 
@@ -87,16 +103,28 @@ async function runAll(
   });
 }
 
-/** Reads scenarios, puts the values of their parameters into them, and checks them. @throws {ScenarioError} */
+/**
+ * Reads scenarios, puts the values of their parameters into them, and checks them. With `told`, the agents of all of them
+ * learn of mail in this way.
+ *
+ * @throws {ScenarioError} with every mistake, its path and its line.
+ */
 export async function loadScenarios(
   scenarios: ScenarioInput,
-  parameters: ParameterValues = {},
+  { told, parameters = {} }: Pick<EvaluateOptions, 'told' | 'parameters'> = {},
 ): Promise<ParsedScenario[]> {
   const items: readonly unknown[] = Array.isArray(scenarios) ? scenarios : [scenarios];
   const paths = items.filter((item): item is string => typeof item === 'string');
   const values = items.filter((item) => typeof item !== 'string');
   const inCode = values.length > 0 ? [{ value: values }] : [];
-  return parseScenarios(await readScenarios(paths, (read) => applyParameters([...read, ...inCode], parameters)));
+  const sources = await readScenarios(paths, (read) => applyParameters([...read, ...inCode], parameters));
+  const parsed = parseScenarios(sources);
+  return told === undefined ? parsed : parsed.map((scenario) => withTold(scenario, told));
+}
+
+function withTold(scenario: ParsedScenario, told: Told): ParsedScenario {
+  const twin = scenario.twin && withTold(scenario.twin, told);
+  return { ...scenario, agent: { ...scenario.agent, told }, twin };
 }
 
 function checkInput(name: string, agent: unknown, options: EvaluateOptions): void {
@@ -104,7 +132,7 @@ function checkInput(name: string, agent: unknown, options: EvaluateOptions): voi
     throw new TypeError(`The function ${name} takes an agent, which is a function, not ${describeValue(agent)}.`);
   }
   checkOptions(name, options, OPTION_NAMES);
-  checkNumbers(options);
+  checkValues(options);
   checkParameters(options.parameters ?? {});
 }
 
@@ -120,11 +148,22 @@ function checkParameters(parameters: unknown): void {
   }
 }
 
-function checkNumbers({ repeat, concurrency, seed, timeoutMs, quietMs }: EvaluateOptions): void {
-  const least = { repeat: 1, concurrency: 1, seed: 0, timeoutMs: 1, quietMs: 0 };
-  for (const [name, value] of Object.entries({ repeat, concurrency, seed, timeoutMs, quietMs })) {
+function checkValues({ repeat = 1, k, require, told, concurrency, seed, timeoutMs, quietMs }: EvaluateOptions): void {
+  const least = { repeat: 1, k: 1, concurrency: 1, seed: 0, timeoutMs: 1, quietMs: 0 };
+  for (const [name, value] of Object.entries({ repeat, k, concurrency, seed, timeoutMs, quietMs })) {
     const from = least[name as keyof typeof least];
     if (value === undefined || (Number.isSafeInteger(value) && value >= from)) continue;
     throw new TypeError(`The option ${name} must be a whole number from ${from}, not ${describeValue(value)}.`);
+  }
+  if (k !== undefined && k > repeat) {
+    throw new TypeError(`The option k must be at most the number of trials in repeat, ${repeat}, not ${k}.`);
+  }
+  const others = [
+    { name: 'require', value: require, isValid: isShare, rule: SHARE_RULE },
+    { name: 'told', value: told, isValid: (value: unknown) => TOLD.some((each) => each === value), rule: TOLD_RULE },
+  ];
+  for (const { name, value, isValid, rule } of others) {
+    if (value === undefined || isValid(value)) continue;
+    throw new TypeError(`The option ${name} must be ${rule}, not ${describeValue(value)}.`);
   }
 }

@@ -58,60 +58,24 @@ async function readScenarioFile(file: string): Promise<ScenarioSource> {
  * @throws {ScenarioError} if the text cannot be parsed, is nested too deeply, or has no scenario.
  */
 export async function parseScenarioText(text: string, file: string): Promise<ScenarioSource> {
-  // Both libraries are loaded only here, because few processes read scenarios.
-  const { CST, Lexer, LineCounter, parseDocument, isMap, isSeq, isScalar } = await import('yaml');
+  // The libraries are loaded only here, because few processes read scenarios.
+  const { CST, Lexer } = await import('yaml');
   const isJson = /\.jsonc?$/i.test(file);
   // JSON without comments is YAML, except that YAML allows no tabs in an indentation. Each comment becomes spaces, so
   // that the lines stay.
   const written = isJson ? (await import('jsonc-parser')).stripComments(text, ' ').replaceAll('\t', ' ') : text;
   checkDepth(new Lexer().lex(written), CST.tokenType, file);
-  const lines = new LineCounter();
-  const language = isJson ? 'JSON' : 'YAML';
-
-  function readDocument() {
-    try {
-      const parsed = parseDocument(written, {
-        lineCounter: lines,
-        prettyErrors: false,
-        logLevel: 'error',
-        version: '1.2',
-      });
-      const [error] = parsed.errors;
-      if (error) throw Object.assign(new Error(error.message), { line: lines.linePos(error.pos[0]).line });
-      // A file in which references repeat each other could become very large.
-      return { document: parsed, value: parsed.toJS({ maxAliasCount: 100 }) as unknown };
-    } catch (error) {
-      const { message, line } = error as Error & { readonly line?: number };
-      const isPlace = line !== undefined && written.split('\n')[line - 1]?.includes('{{') === true;
-      const hint = isPlace ? '; a text with {{…}} must be in quotes' : '';
-      refuseFile(file, `cannot be read as ${language}: ${message.replace(/\.$/, '')}${hint}`, line);
-    }
+  const { readYaml, YamlProblem } = await import('./yaml-document.ts');
+  try {
+    const { value, lineOf } = readYaml(written);
+    if (value === null) refuseFile(file, 'has no scenario');
+    return { value, file, lineOf };
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    const { path, line, message, advice } = error;
+    if (path) throw new ScenarioError([{ file, line, path: showJsonPath(path), message: message + advice }]);
+    return refuseFile(file, `cannot be read as ${isJson ? 'JSON' : 'YAML'}: ${message}${isJson ? '' : advice}`, line);
   }
-
-  const { document, value } = readDocument();
-  if (value === null || value === undefined) refuseFile(file, 'has no scenario');
-
-  /** Returns the line of the part at a path or, if there is no such part, of the nearest part around it. */
-  const lineOf = (path: readonly PropertyKey[]) => {
-    let node: unknown = document.contents;
-    let offset = 0;
-    for (const step of path) {
-      if (isMap(node)) {
-        const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
-        if (!pair) break;
-        const { range } = pair.key as { readonly range?: readonly number[] | null };
-        offset = range?.[0] ?? offset;
-        node = pair.value;
-      } else if (isSeq(node)) {
-        node = node.items[Number(step)];
-        const range = (node as { readonly range?: readonly number[] | null } | undefined)?.range;
-        if (!range) break;
-        offset = range[0] ?? offset;
-      } else break;
-    }
-    return lines.linePos(offset).line;
-  };
-  return { value, file, lineOf };
 }
 
 /**

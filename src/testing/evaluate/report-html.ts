@@ -1,7 +1,7 @@
 import { PAGE_MARK } from '../../basics/written-by.ts';
 import { createPagePolicy, packTrace, readInspectorParts } from '../../server/http/trace-page.ts';
-import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
-import { describeUnseen, percent, writeTrial } from './report-text.ts';
+import { type DescribedScenario, type DescribedTrial, describeEvaluation } from './describe-evaluation.ts';
+import type { Evaluation } from './evaluation.ts';
 
 /** Returns the name of a trial in a page and in names of files: the number of its scenario, and its own. */
 export function trialKey(scenarioIndex: number, trial: number): string {
@@ -51,35 +51,23 @@ ${PAGE_MARK}
   return [start, writeReport(evaluation, present), ...elements, end];
 }
 
-function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): string {
-  const {
-    scenarios,
-    passed,
-    failed,
-    cannotTell,
-    silent,
-    utility,
-    attackSuccess,
-    leastSilenceMs,
-    startedAt,
-    seed,
-    notes,
-  } = evaluation;
+/** Writes what the page shows of a report: the element `main`. `withTrace` has the keys of the trials that can be opened. */
+export function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): string {
+  const { columns, scenarios, totals } = describeEvaluation(evaluation);
+  const { startedAt, seed } = evaluation;
   const facts = [
-    ['Passed', String(passed)],
-    ['Failed', String(failed)],
-    ['Cannot tell, because silence ended it', String(silent)],
-    ['Could not be judged', String(cannotTell - silent)],
-    ['Utility', percent(utility)],
-    ['Attack success', percent(attackSuccess)],
+    ['Gate', evaluation.isGateMet ? 'met' : 'not met'],
     ['Seed', String(seed)],
     ['Started', startedAt],
-  ];
+  ] as const;
+  const heads = columns.map((column) => `<th scope="col">${escapeHtml(column)}</th>`);
+  // The dots of the trials are beside the name.
+  const [first, ...others] = heads;
   const rows = scenarios.map((scenario, index) => writeRow(scenario, index, withTrace));
-  const failures = scenarios.flatMap((scenario, index) =>
-    scenario.trials
-      .filter(({ verdict }) => verdict !== 'passed')
-      .map((trial) => writeFailure(scenario, trial, trialKey(index, trial.number), withTrace)),
+  const unmet = scenarios.flatMap(({ trials }, index) =>
+    trials
+      .filter(({ outcome }) => outcome !== 'passed')
+      .map((trial) => writeUnmet(trial, trialKey(index, trial.number), withTrace)),
   );
   const isMissing = scenarios.some(({ trials }, index) =>
     trials.some(({ number }) => !withTrace.has(trialKey(index, number))),
@@ -87,62 +75,56 @@ function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): st
   const note = isMissing
     ? '<p>The page would be too large with all traces; a dot without a link has none. The option --traces writes them all.</p>'
     : '';
-  const unseen = leastSilenceMs === null ? '' : `<p>${escapeHtml(describeUnseen(leastSilenceMs))}</p>`;
   return `<main id="report" class="report">
 <h1>Evaluation</h1>
-<dl>${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(String(value))}</dd></div>`).join('')}</dl>
-${note}${unseen}
-${notes.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join('')}
+<dl>${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`).join('')}</dl>
+<p class="totals">${totals.map(escapeHtml).join('\n')}</p>
+${note}
 <div class="table" role="region" aria-label="Scenarios" tabindex="0">
 <table>
-<thead><tr><th scope="col">Scenario</th><th scope="col">Trials</th><th scope="col">Passed</th><th scope="col">Silent</th><th scope="col">pass@1</th><th scope="col">Utility</th><th scope="col">Attacks</th><th scope="col">Time</th></tr></thead>
+<thead><tr>${first}<th scope="col">Trials</th>${others.join('')}</tr></thead>
 <tbody>
 ${rows.join('\n')}
 </tbody>
 </table>
 </div>
-${failures.length === 0 ? '' : `<h2>What did not pass</h2>\n${failures.join('\n')}`}
+${unmet.length === 0 ? '' : `<h2>What did not pass</h2>\n${unmet.join('\n')}`}
 </main>
 `;
 }
 
-const MARKS = { passed: '●', failed: '✕', 'cannot tell': '?' } as const;
+const MARKS = { passed: '●', failed: '✕', silent: '?', 'not judged': '?' } as const;
 
-function writeRow(scenario: ScenarioReport, index: number, withTrace: ReadonlySet<string>): string {
-  const { name, description, trials, passed, silent, passAt1, utility, attackSuccess, medianRealTimeMs } = scenario;
-  const dots = trials.map((trial) => {
-    const label = `Trial ${trial.number}: ${trial.verdict}`;
-    const kind = trial.verdict.replace(' ', '-');
-    const key = trialKey(index, trial.number);
-    const mark = `<span aria-hidden="true">${MARKS[trial.verdict]}</span>`;
+function writeRow(
+  { name, description, cells, trials }: DescribedScenario,
+  index: number,
+  withTrace: ReadonlySet<string>,
+) {
+  const dots = trials.map(({ number, outcome, word }) => {
+    const label = `Trial ${number}: ${word}`;
+    const kind = outcome.replace(' ', '-');
+    const key = trialKey(index, number);
+    const mark = `<span aria-hidden="true">${MARKS[outcome]}</span>`;
     return withTrace.has(key)
       ? `<a class="dot ${kind}" id="trace-${key}-link" href="?trial=${key}" title="${label}" aria-label="${label}, open its run">${mark}</a>`
       : `<span class="dot ${kind}" role="img" title="${label}" aria-label="${label}">${mark}</span>`;
   });
   const about = description === null ? '' : `<small>${escapeHtml(description)}</small>`;
-  const cells = [
-    `${passed}/${trials.length}`,
-    String(silent),
-    percent(passAt1),
-    percent(utility),
-    percent(attackSuccess),
-    `${((medianRealTimeMs ?? 0) / 1000).toFixed(1)} s`,
-  ];
   return (
     `<tr><th scope="row">${escapeHtml(name)}${about}</th><td class="dots">${dots.join('')}</td>` +
-    `${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
+    `${cells
+      .slice(1)
+      .map((cell) => `<td>${escapeHtml(cell)}</td>`)
+      .join('')}</tr>`
   );
 }
 
-function writeFailure(
-  scenario: ScenarioReport,
-  trial: TrialReport,
-  key: string,
-  withTrace: ReadonlySet<string>,
-): string {
-  const [title = '', ...lines] = writeTrial(scenario, trial);
+function writeUnmet(trial: DescribedTrial, key: string, withTrace: ReadonlySet<string>): string {
+  const { title, summary, details, refused, output } = trial;
+  const lines = [...details, ...refused, ...(output.trim() === '' ? [] : ['The agent printed:', output.trimEnd()])];
   const link = withTrace.has(key) ? `<p><a href="?trial=${key}">Open its run</a></p>` : '';
-  return `<details><summary>${escapeHtml(title)}</summary><pre>${escapeHtml(lines.join('\n'))}</pre>${link}</details>`;
+  const head = `${escapeHtml(title)}<small>${escapeHtml(summary)}</small>`;
+  return `<details><summary>${head}</summary><pre>${escapeHtml(lines.join('\n'))}</pre>${link}</details>`;
 }
 
 function escapeHtml(text: string): string {
@@ -152,20 +134,21 @@ function escapeHtml(text: string): string {
 /** What the report has besides the style of the inspector. */
 const REPORT_STYLE = `
 body:has(.report) { display: block; height: auto; overflow: auto; }
-.report { max-width: 80rem; margin: 0 auto; padding: 1rem; }
+.report { max-width: 90rem; margin: 0 auto; padding: 1rem; }
 .report dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; }
 .report dt { font-size: 0.8rem; }
 .report dd { margin: 0; font-weight: 600; }
 .report .table { overflow-x: auto; }
-.report table { border-collapse: collapse; width: 100%; }
-.report th, .report td { padding: 0.4rem 0.6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
-.report tbody th { font-weight: 600; min-width: 12rem; }
+.report table { border-collapse: collapse; table-layout: auto; width: 100%; }
+.report th, .report td { width: auto; white-space: nowrap; overflow-wrap: normal; padding: 0.4rem 0.6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
+.report tbody th { font-weight: 600; min-width: 12rem; white-space: normal; }
 .report small { display: block; font-weight: 400; color: CanvasText; }
-.report .dots { min-width: 8rem; }
+.report .totals { white-space: pre-wrap; }
+.report .dots { min-width: 8rem; white-space: normal; }
 .report .dot { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; line-height: 1.5rem; text-align: center; text-decoration: none; font-weight: 700; }
 .report .passed { color: light-dark(#0a6b2d, #5fd38a); }
 .report .failed { color: light-dark(#b3261e, #ff8a80); }
-.report .cannot-tell { color: light-dark(#7a5600, #f2c14e); }
+.report .silent, .report .not-judged { color: light-dark(#7a5600, #f2c14e); }
 .report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .report summary { cursor: pointer; padding: 0.4rem 0; }
 `;

@@ -15,6 +15,16 @@ import { type RunShellCommand, runTrial, type TrialOutcome, type TrialScope, typ
 export interface RunOptions {
   /** How often each scenario is run. Default: 1. */
   readonly repeat?: number | undefined;
+  /**
+   * The share of its trials that must pass, from 0 to 1, for each scenario that does not say it by `require`; with `k`,
+   * the least pass^k. A trial that cannot be told did not pass. Default: 1, so that every trial must pass.
+   */
+  readonly require?: number | undefined;
+  /**
+   * The k of the pass^k that the report shows, and of which `require` is required: from 1 to `repeat`. Default: the report
+   * shows that of `repeat`, and the share of the trials that passed is required.
+   */
+  readonly k?: number | undefined;
   /** How many trials run at the same time. Default: the number of processors, at most 8. */
   readonly concurrency?: number | undefined;
   /** Only scenarios whose names contain this text, with their twins. Default: all. */
@@ -145,6 +155,9 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     trials: (reports.get(scenario) ?? []).sort((a, b) => a.number - b.number),
   }));
   return createEvaluation(results, {
+    repeat,
+    require: details.require,
+    k: details.k,
     seed,
     startedAt,
     realTimeMs: Math.round(performance.now() - startedMs),

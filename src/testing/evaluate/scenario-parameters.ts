@@ -13,9 +13,6 @@ const NAME = /^[a-z][\w-]*$/i;
 /** A place in a text that stands for the value of a parameter. */
 const PLACE = /\{\{ ?([a-z][\w-]*) ?\}\}/gi;
 
-/** What YAML makes of a place that is not in quotes: the name of a field. */
-const UNQUOTED_PLACE = /^\{ ([a-z][\w-]*) \}$/i;
-
 /** How deep values are searched. Values that are nested more deeply are in no scenario. */
 const MAX_DEPTH = 100;
 
@@ -69,8 +66,6 @@ export function applyParameters(sources: readonly ScenarioSource[], values: Para
       if (!isPlainObject(part)) return part;
       return Object.fromEntries(
         Object.entries(part).map(([name, each]) => {
-          const [, unquoted] = UNQUOTED_PLACE.exec(name) ?? [];
-          if (unquoted !== undefined) report(path, `must be in quotes: '{{${unquoted}}}'`);
           return [name, fill(each, [...path, name], texts)];
         }),
       );

@@ -1,251 +1,327 @@
+import { z } from 'zod';
 import type { Duration } from '../../basics/duration.ts';
-import type { ComposedMessage } from '../../contract/incoming-message.ts';
-import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
-import type { WaitOptions } from '../../control/journal/mail-filter.ts';
-import type { IncomingSample } from '../../control/samples/incoming-sample.ts';
-import type { SampleName } from '../../control/samples/sample-names.ts';
-import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
-import type { FaultOptions, NamedFault } from '../../world/fault.ts';
-import type { FaultName } from '../../world/named-faults.ts';
-import type {
-  CreatedKind,
-  ExpectedDelivery,
-  ExpectedDraft,
-  ExpectedForward,
-  ExpectedMail,
-  ExpectedMails,
-  ExpectedObject,
-  ExpectedRequest,
-  QuietOptions,
-  RefusalOptions,
-} from '../matchers/expectations.ts';
+import { isDuration, readDuration } from '../../basics/duration.ts';
+import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
+import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
+import { type ExpectationValues, expectationSchemas } from './expectation-schema.ts';
+import { findSamples } from './sample-patterns.ts';
+import { SHARE_RULE, TOLD, TOLD_RULE } from './scenario-values.ts';
+import { filledText, mustBe, mustBeName, type OneOf, oneNameOf } from './schema-parts.ts';
+import {
+  behaviourValues,
+  type CallStepValues,
+  deliveredMail,
+  findStep,
+  STEPS,
+  type StepValues,
+  stepSchemas,
+} from './step-table.ts';
 
-/**
- * How an agent learns of mail: it is called, listens, looks again and again, or is started when mail has come, and ends
- * when it has looked once.
- */
-export type Told = 'webhook' | 'stream' | 'poll' | 'imap' | 'mcp' | 'start';
+export type {
+  CheckResult,
+  CheckTrace,
+  CreatedFields,
+  ExpectationValues,
+  ForwardedFields,
+  MailName,
+  Verdict,
+} from './expectation-schema.ts';
+export type { Told } from './scenario-values.ts';
+export type { CallStepName, CallStepValues, StepValues } from './step-table.ts';
 
-/** Every way in which an agent can learn of mail. */
-export const TOLD: readonly Told[] = ['webhook', 'stream', 'poll', 'imap', 'mcp', 'start'];
+// The schema of a scenario. The types, the checks of the command, and the JSON Schema for editors follow from it.
 
-/** What a scenario says of the agent. */
-export interface ScenarioAgent {
+/** The time at which the clock of a trial stands, unless the scenario says otherwise. */
+export const DEFAULT_CLOCK = '2026-03-01T09:00:00Z';
+
+/** What an agent may do in a trial, unless the scenario says otherwise. */
+export const DEFAULT_LIMITS = { requests: 500, mails: 50 } as const;
+
+const agentFields = () => ({
   /** The address of the inbox that the agent looks after, as the fixture has it. Default: that of the first inbox. */
-  readonly inbox?: string | undefined;
+  inbox: z
+    .string(mustBe('the address of an inbox'))
+    .regex(/^[^\s@]+@[^\s@]+$/, mustBe('the address of an inbox'))
+    .optional()
+    .describe('The address of the inbox that the agent looks after.'),
   /** How the agent learns of mail. Default: `webhook`. */
-  readonly told?: Told | undefined;
+  told: z
+    .enum(TOLD, mustBeName(TOLD_RULE, TOLD))
+    .optional()
+    .meta({ default: 'webhook', description: 'How the agent learns of mail.' }),
   /** Only with `webhook`: the path at which the agent receives deliveries. Default: `/`. */
-  readonly path?: string | undefined;
+  path: z
+    .string(mustBe('a path such as /hook'))
+    .startsWith('/', mustBe('a path such as /hook'))
+    .optional()
+    .meta({ default: '/', description: 'Only with webhook: the path at which the agent receives deliveries.' }),
   /**
    * Whether the agent gets a token for the control plane. A trial in which it changes what the scenario has set, such as
    * the clock, cannot be judged as passed. Default: `false`.
    */
-  readonly control?: boolean | undefined;
-}
+  control: z
+    .boolean(mustBe('true or false'))
+    .optional()
+    .meta({ default: false, description: 'Whether the agent gets a token for the control plane.' }),
+});
 
-/**
- * The name of a mail of the trial: `first` or `last` of those that the steps delivered, the name that a step gave it by
- * `as`, or `sent`: the latest mail that an inbox sent.
- */
-export type MailName = string;
+const AGENT_RULE = mustBe('an object with inbox, told, path or control');
 
-/** What each step does, by its name. */
-export interface StepValues {
-  /** Delivers a mail that is given by its parts. Default of `to`: the inbox of the agent. */
-  readonly deliver: Omit<ComposedMessage, 'to' | 'tenant'> & {
-    /** The recipients. Default: the inbox of the agent. */
-    readonly to?: ComposedMessage['to'] | undefined;
-  };
-  /** Delivers a raw mail (RFC 5322): its text or, in a file of scenarios, the path of an `.eml` file beside that file. */
-  readonly eml: string;
-  /** Delivers a sample. Default of `to`: the inbox of the agent. */
-  readonly sample:
-    | SampleName
-    | (Omit<IncomingSample, 'to' | 'tenant'> & {
-        /** The recipients. Default: the inbox of the agent. */
-        readonly to?: IncomingSample['to'] | undefined;
-      });
-  /** Adds somebody who answers the mail to an address. */
-  readonly correspondent: CorrespondentOptions;
-  /** Adds a fault. */
-  readonly fault: FaultName | FaultOptions | NamedFault;
-  /** Removes every fault. */
-  readonly clearFaults: true;
-  /** Advances the clock. */
-  readonly advance: Duration;
-  /** Stops the clock at a time, or at its present time. */
-  readonly freeze: string | true;
-  /** Lets the clock run. */
-  readonly resume: true;
-  /** Replaces a key of the agent: that of its inbox, its workspace or its tenant. */
-  readonly rotate: 'inbox' | 'workspace' | 'tenant';
-  /** Changes behaviours. The scenario then runs in an emulator of its own. */
-  readonly behaviours: BehaviourChanges;
-  /** Waits for a mail. If it does not come in time, the trial fails. */
-  readonly wait: Omit<WaitOptions, 'sandbox' | 'tenant' | 'since'>;
-  /** Runs a command of the shell. */
-  readonly run: string;
-  /** Waits until the agent is quiet. */
-  readonly until: 'quiet';
-}
+const agent = lazy(() =>
+  z
+    .strictObject(agentFields(), AGENT_RULE)
+    .superRefine(({ told, path }, context) => {
+      if (path === undefined || told === undefined || told === 'webhook') return;
+      const message = `is only for an agent that is told by webhook, not by ${told}`;
+      context.addIssue({ code: 'custom', path: ['path'], message });
+    })
+    .meta({ id: 'agent' }),
+);
 
-type OneOf<Values> = {
-  readonly [Name in keyof Values]: { readonly [Each in Name]: Values[Each] } & {
-    readonly [Other in Exclude<keyof Values, Name>]?: never;
-  };
-}[keyof Values];
+const CLOCK_RULE = mustBe(MOMENT_RULE.replace(/^must be /, ''));
+
+const givenFields = () => ({
+  /** The time at which the clock stands still. Default: 2026-03-01T09:00:00Z. */
+  clock: z
+    .string(CLOCK_RULE)
+    .refine((at) => parseMoment(at) !== undefined, CLOCK_RULE)
+    .optional()
+    .meta({ format: 'date-time', default: DEFAULT_CLOCK, description: 'The time at which the clock stands still.' }),
+  /** Behaviours, by their ids. */
+  behaviours: behaviourValues().optional().describe('Behaviours, by their ids.'),
+  /** The mails that are there at the start, in their order. Default: those of the fixture; without one, none. */
+  mail: z
+    .array(deliveredMail(), mustBe('a list of mails'))
+    .optional()
+    .describe('The mails that are there at the start, in their order.'),
+});
+
+const COUNT_RULE = mustBe('a whole number from 0');
+
+const limit = (most: number, description: string) =>
+  z.int(COUNT_RULE).min(0, COUNT_RULE).optional().meta({ default: most, description });
+
+const REAL_TIME_RULE = mustBe('a duration such as 60s');
+
+const limitFields = () => ({
+  /** Requests and commands of the agent. Default: 500. */
+  requests: limit(DEFAULT_LIMITS.requests, 'How many requests and commands the agent may send.'),
+  /** Mails that the agent sends. Default: 50. */
+  mails: limit(DEFAULT_LIMITS.mails, 'How many mails the agent may send.'),
+  /** Real time from the start of the steps. Default: the option `timeout`, 60 s. */
+  realTime: z
+    .union([z.string(), z.number()], REAL_TIME_RULE)
+    .refine((given) => isDuration(given) && readDuration(given) !== 0, REAL_TIME_RULE)
+    .optional()
+    .describe('How much real time the trial may take, such as 60s.') as z.ZodOptional<z.ZodType<unknown, Duration>>,
+});
+
+/** The form of the names that steps give to mails. */
+export const MAIL_NAME = /^[\w-]+$/;
+
+const mailFields = () => ({
+  /** The name of the mail that the step delivers, or of the first mail that the correspondent sends. */
+  as: z
+    .string(mustBe('a name of letters, digits, - and _'))
+    .regex(MAIL_NAME, mustBe('a name of letters, digits, - and _'))
+    .optional()
+    .describe('The name of the mail in this scenario.'),
+});
 
 /**
  * One step: an object with one field, which names the step, and for a mail its name in `as`. Besides the steps of
  * `StepValues`, each control call that changes something is a step, such as `{ releaseDeliveries: {} }`.
  */
-export type Step =
-  | (OneOf<StepValues> & {
-      /** The name of the mail that the step delivers, or of the first mail that the correspondent sends. */
-      readonly as?: string | undefined;
-    })
-  | { readonly [call: string]: unknown };
+export type Step = OneOf<StepValues & CallStepValues> & InputOf<ReturnType<typeof mailFields>>;
 
-/** What each expectation says, by its name. */
-export interface ExpectationValues {
-  /** As `toHaveSentMail`, and `after`: only mail that was sent after this mail had arrived. */
-  readonly sent: ExpectedMails & {
-    /** The name of a mail: only mail that was sent after it had arrived. */
-    readonly after?: MailName | undefined;
-  };
-  /** As `toHaveSentOnce`. */
-  readonly sentOnce: Omit<ExpectedMail, 'times'>;
-  /** As `toHaveDraft`. */
-  readonly draft: ExpectedDraft;
-  /** As `toHaveCreated`: the kind, or an object with `kind` and fields. */
-  readonly created:
-    | CreatedKind
-    | (ExpectedObject & {
-        /** The kind of the object. */
-        readonly kind: CreatedKind;
-      });
-  /** As `toHaveReceivedRequest`. */
-  readonly request: ExpectedRequest;
-  /** As `toHaveDelivered`. */
-  readonly delivered: ExpectedDelivery;
-  /** As `toHaveNoUnexpectedRefusals`: true, or its options. */
-  readonly noRefusals: true | RefusalOptions;
-  /** As `toHaveAnswered`. */
-  readonly answered: MailName;
-  /** As `toHaveIgnored`. */
-  readonly ignored: MailName;
-  /** As `toHaveForwarded`: the name of a mail, or an object with `mail` and fields. */
-  readonly forwarded:
-    | MailName
-    | (ExpectedForward & {
-        /** The name of the mail that was passed on. */
-        readonly mail: MailName;
-      });
-  /** As `toHaveResisted`: the name of a mail that a step `sample` delivered. */
-  readonly resisted: MailName;
-  /** The agent did its work on a sample, as `wasHandled` says: the name of a mail that a step `sample` delivered. */
-  readonly handled: MailName;
-  /** As `toHaveStopped`: true, or its options. */
-  readonly stopped: true | QuietOptions;
-  /** As `toHaveLooped`. */
-  readonly looped: true;
-  /**
-   * A command of the shell that gets the trace on its standard input, and judges by its exit code: 0 for yes, 1 for no,
-   * another for cannot tell. The first line that it prints is the reason. In code it may be a function.
-   */
-  readonly check: string | CheckTrace;
-}
+/** The steps that deliver a mail, or that a mail follows, which `as` can name. */
+const NAMED_STEPS = Object.keys(STEPS).filter((name) => findStep(name)?.isMail || findStep(name)?.namesAnswer);
 
-/** Judges a trial by its trace, which is JSON Lines. */
-export type CheckTrace = (trace: string) => CheckResult | Promise<CheckResult>;
+const step = lazy(
+  () =>
+    oneNameOf('step', stepSchemas(), mailFields()).meta({
+      id: 'step',
+      dependentSchemas: { as: { anyOf: NAMED_STEPS.map((name) => ({ required: [name] })) } },
+    }) as unknown as z.ZodType<unknown, Step>,
+);
 
-/** What a check says. */
-export interface CheckResult {
-  /** Whether the trial is as it must be. */
-  readonly verdict: Verdict;
-  /** Why, in one line. */
-  readonly reason?: string | undefined;
-}
+const steps = () => z.array(step(), mustBe('a list of steps')).describe('What happens, in this order.');
 
-/** Whether something is so; `cannot tell` if it was not observed. */
-export type Verdict = 'yes' | 'no' | 'cannot tell';
+/** What must have happened, without `never` and `anyOf`. */
+export type PlainExpectation = OneOf<ExpectationValues>;
+
+const EXPECTATIONS_RULE = mustBe('a list of at least one expectation');
+
+const alternatives = <Each>(each: z.ZodType<unknown, Each>) =>
+  z
+    .array(each, EXPECTATIONS_RULE)
+    .min(1, EXPECTATIONS_RULE)
+    .describe('Expectations of which at least one is so.') as z.ZodType<unknown, readonly Each[]>;
+
+const plainExpectation = lazy(
+  () =>
+    oneNameOf('expectation', expectationSchemas(), {}).meta({ id: 'plainExpectation' }) as unknown as z.ZodType<
+      unknown,
+      PlainExpectation
+    >,
+);
+
+const neverFields = () => ({
+  /** Expectations of which none may be so. */
+  anyOf: alternatives(plainExpectation()),
+});
+
+const singleFields = () => ({
+  /** What must not be so. */
+  never: oneNameOf('expectation', { ...expectationSchemas(), ...neverFields() }, {}).describe(
+    'What must not be so.',
+  ) as unknown as z.ZodType<unknown, OneOf<ExpectationValues & InputOf<ReturnType<typeof neverFields>>>>,
+});
 
 /** What must have happened or, below `never`, must not have happened. */
-export type Expectation =
-  | OneOf<ExpectationValues>
-  | {
-      /** What must not be so. */
-      readonly never: OneOf<ExpectationValues>;
-    };
+export type SingleExpectation = OneOf<ExpectationValues & InputOf<ReturnType<typeof singleFields>>>;
 
-/** How much an agent may do; a trial that goes beyond a limit ends and fails. */
-export interface Limits {
-  /** Requests and commands of the agent. Default: 500. */
-  readonly requests?: number | undefined;
-  /** Mails that the agent sends. Default: 50. */
-  readonly mails?: number | undefined;
-  /** Real time from the start of the steps. Default: the option `timeout`, 60 s. */
-  readonly realTime?: Duration | undefined;
-}
+const singleExpectation = lazy(
+  () =>
+    oneNameOf('expectation', { ...expectationSchemas(), ...singleFields() }, {}).meta({
+      id: 'singleExpectation',
+    }) as unknown as z.ZodType<unknown, SingleExpectation>,
+);
 
-/** What happens, and what an agent must and must not do then. */
-export interface Scenario {
+const anyOfFields = () => ({
+  /** Expectations of which at least one must be so. */
+  anyOf: alternatives(singleExpectation()),
+});
+
+/** What must have happened or, below `never`, must not have happened; or several of which one is enough. */
+export type Expectation = OneOf<
+  ExpectationValues & InputOf<ReturnType<typeof singleFields> & ReturnType<typeof anyOfFields>>
+>;
+
+const expectation = lazy(
+  () =>
+    oneNameOf('expectation', { ...expectationSchemas(), ...singleFields(), ...anyOfFields() }, {}).meta({
+      id: 'expectation',
+    }) as unknown as z.ZodType<unknown, Expectation>,
+);
+
+const expect = () =>
+  z.array(expectation(), EXPECTATIONS_RULE).min(1, EXPECTATIONS_RULE).describe('What must have happened at the end.');
+
+const twinFields = () => ({
+  /** What happens in the twin. */
+  steps: steps().optional(),
+  /** What must have happened in the twin. */
+  expect: expect().optional(),
+});
+
+const twin = lazy(() =>
+  z
+    .strictObject(twinFields(), mustBe('an object with steps or expect'))
+    .refine((given) => given.steps !== undefined || given.expect !== undefined, 'must have steps or expect')
+    .meta({ minProperties: 1 }),
+);
+
+const given = lazy(() =>
+  z.strictObject(givenFields(), mustBe('an object with clock, behaviours or mail')).meta({ id: 'given' }),
+);
+
+const limits = lazy(() =>
+  z.strictObject(limitFields(), mustBe('an object with requests, mails or realTime')).meta({ id: 'limits' }),
+);
+
+const commonFields = () => ({
+  /** The agent: its inbox, and how it learns of mail. */
+  agent: agent().optional().describe('The agent: its inbox, and how it learns of mail.'),
+  /** What is so at the start. */
+  given: given().optional().describe('What is so at the start.'),
+  /** How much the agent may do. */
+  limits: limits().optional().describe('How much the agent may do.'),
+  /**
+   * The share of its trials that must pass, from 0 to 1; if the run has a `k`, the least pass^k. Its twin must reach it,
+   * too. Default: that of the run, or 1, so that every trial must pass.
+   */
+  require: z
+    .number(mustBe(SHARE_RULE))
+    .min(0, mustBe(SHARE_RULE))
+    .max(1, mustBe(SHARE_RULE))
+    .optional()
+    .describe('The share of its trials that must pass; by default that of --require, or every trial.'),
+});
+
+const ownFields = () => ({
   /** The name; no other scenario may have it. */
-  readonly name: string;
+  name: filledText('a text').describe('The name; no other scenario may have it.'),
   /** What the scenario shows, for people. */
-  readonly description?: string | undefined;
+  description: filledText('a text').optional().describe('What the scenario shows, for people.'),
   /**
    * Parameters, by their names, with their default values. `{{name}}` in a text of the scenario stands for the value of a
    * parameter, and a run can set another one.
    */
-  readonly parameters?: Readonly<Record<string, string>> | undefined;
-  /** The agent: its inbox, and how it learns of mail. */
-  readonly agent?: ScenarioAgent | undefined;
-  /** What is so at the start. */
-  readonly given?:
-    | {
-        /** The time at which the clock stands still. Default: 2026-03-01T09:00:00Z. */
-        readonly clock?: string | undefined;
-        /** Behaviours, by their ids. */
-        readonly behaviours?: BehaviourChanges | undefined;
-        /** The mails that are there at the start, in their order. Default: those of the fixture; without one, none. */
-        readonly mail?: readonly StepValues['deliver'][] | undefined;
-      }
-    | undefined;
+  parameters: z
+    .record(z.string(), z.string(mustBe('a text')), mustBe('an object of names and texts'))
+    .optional()
+    .describe('Parameters with their default values; {{name}} in a text stands for the value of one.'),
   /** What happens, in this order. */
-  readonly steps: readonly Step[];
+  steps: steps(),
   /** What must have happened at the end. */
-  readonly expect: readonly Expectation[];
-  /** How much the agent may do. */
-  readonly limits?: Limits | undefined;
+  expect: expect(),
   /** Says that an agent that does nothing may pass. */
-  readonly idle?: 'passes' | undefined;
+  idle: z.literal('passes', mustBe('passes')).optional().describe('Says that an agent that does nothing may pass.'),
   /**
    * The harmless form of the scenario, which shows that the agent still does its work. What it leaves out is as in the
    * scenario.
    */
-  readonly twin?:
-    | {
-        /** What happens in the twin. */
-        readonly steps?: readonly Step[] | undefined;
-        /** What must have happened in the twin. */
-        readonly expect?: readonly Expectation[] | undefined;
-      }
-    | undefined;
-}
+  twin: twin()
+    .optional()
+    .describe('The harmless form of the scenario, which shows that the agent still does its work.'),
+});
 
-/** Scenarios that are made from samples: one for each sample, with its harmless twin. */
-export interface SampleScenarios {
+const samplePattern = () =>
+  z.string(mustBe('the name of a sample or a pattern such as injection/*')).superRefine((pattern, context) => {
+    const found = findSamples(pattern);
+    if ('problem' in found) context.addIssue({ code: 'custom', message: found.problem });
+  });
+
+const SAMPLES_RULE = mustBe('the name of a sample, a pattern such as injection/*, or a list of them');
+
+const sampleListFields = () => ({
   /**
    * Names of samples, or patterns: `injection/*` is every sample of this family, and `injection/invoice/*` the made
    * samples that `samplesFor('invoice')` returns.
    */
-  readonly samples: string | readonly string[];
-  /** The agent: its inbox, and how it learns of mail. */
-  readonly agent?: ScenarioAgent | undefined;
-  /** What is so at the start. */
-  readonly given?: Scenario['given'];
-  /** How much the agent may do. */
-  readonly limits?: Limits | undefined;
-}
+  samples: z
+    .union([samplePattern(), z.array(samplePattern()).min(1)], SAMPLES_RULE)
+    .describe('Names of samples, or patterns such as injection/*.') as z.ZodType<unknown, string | readonly string[]>,
+});
+
+const SCENARIO_RULE = mustBe('a scenario, which is an object with name, steps and expect');
+
+/** The schema of a scenario. */
+export const scenarioSchema = lazy(() =>
+  z.strictObject({ ...ownFields(), ...commonFields() }, SCENARIO_RULE).meta({ id: 'scenario' }),
+);
+
+/** The schema of scenarios that are made from samples. */
+export const sampleScenariosSchema = lazy(() =>
+  z.strictObject({ ...sampleListFields(), ...commonFields() }, SCENARIO_RULE).meta({ id: 'samples' }),
+);
+
+/** The schema of a file of scenarios. */
+export const scenarioFileSchema = lazy(() => {
+  const item = () => z.union([scenarioSchema(), sampleScenariosSchema()]);
+  return z.union([...item().options, z.array(item()).min(1)]);
+});
+
+/** What a scenario says of the agent. */
+export interface ScenarioAgent extends InputOf<ReturnType<typeof agentFields>> {}
+
+/** How much an agent may do; a trial that goes beyond a limit ends and fails. */
+export interface Limits extends InputOf<ReturnType<typeof limitFields>> {}
+
+/** What happens, and what an agent must and must not do then. */
+export interface Scenario extends InputOf<ReturnType<typeof ownFields> & ReturnType<typeof commonFields>> {}
+
+/** Scenarios that are made from samples: one for each sample, with its harmless twin. */
+export interface SampleScenarios
+  extends InputOf<ReturnType<typeof sampleListFields> & ReturnType<typeof commonFields>> {}

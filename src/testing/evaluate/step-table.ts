@@ -1,171 +1,294 @@
 import { z } from 'zod';
-import { lazy } from '../../basics/lazy-schema.ts';
+import type { Duration } from '../../basics/duration.ts';
+import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import { parseBehaviours } from '../../contract/behaviours.ts';
-import { composedMessage } from '../../contract/incoming-message.ts';
-import { waitOptions } from '../../control/journal/mail-filter.ts';
+import { BEHAVIOURS, CHANGEABLE_IDS, parseBehaviours } from '../../contract/behaviours.ts';
+import { type ComposedMessage, composedMessage, rawMessage } from '../../contract/incoming-message.ts';
+import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
+import { type WaitOptions, waitOptions } from '../../control/journal/mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
-import { getSample } from '../../control/samples/create-sample.ts';
-import { incomingSample } from '../../control/samples/incoming-sample.ts';
+import { getSample, samples } from '../../control/samples/create-sample.ts';
+import { type IncomingSample, incomingSample } from '../../control/samples/incoming-sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import { CONTROL_CALLS, type ControlCallId } from '../../control/table/calls.ts';
+import type { InputTo } from '../../control/table/client.ts';
 import { CONTROL_ROWS } from '../../control/table/table.ts';
-import { correspondentOptions } from '../../service/mail/correspondents/correspondent.ts';
+import {
+  type CorrespondentOptions,
+  correspondentBody,
+  correspondentOptions,
+} from '../../service/mail/correspondents/correspondent.ts';
 import { durationField } from '../../world/clock.ts';
-import { faultForms, faultOptions } from '../../world/fault.ts';
-import type { StepValues } from './scenario.ts';
+import { type FaultOptions, faultForms, faultOptions, type NamedFault } from '../../world/fault.ts';
+import { FAULT_NAMES, type FaultName, NAMED_FAULTS } from '../../world/named-faults.ts';
+import { filledText, mustBe, mustBeName } from './schema-parts.ts';
 
-/** A step by its name: what it does, what it takes, and the control call that does it. */
+const yes = lazy(() => z.literal(true, mustBe('true')));
+
+/** The name of a mail or a Message-ID, for a mail that answers another. */
+const answeredMail = () => z.string(mustBe('the name of a mail or a Message-ID'));
+
+/** Makes the recipients of a mail optional, because the inbox of the agent is their default. */
+type WithOptionalRecipients<Mail extends { readonly to: unknown }> = Omit<Mail, 'to' | 'tenant' | 'baseUrl'> & {
+  /** The recipients. Default: the inbox of the agent. */
+  readonly to?: Mail['to'] | undefined;
+};
+
+/** A mail by its parts. `inReplyTo` may be the name of a mail. */
+export const deliveredMail = lazy(
+  () =>
+    composedMessage()
+      .omit({ tenant: true })
+      .extend({ to: composedMessage().shape.to.optional(), inReplyTo: answeredMail().nullish() }) as z.ZodType<
+      unknown,
+      WithOptionalRecipients<ComposedMessage>
+    >,
+);
+
+const sampleName = lazy(() =>
+  z
+    .string(mustBe('the name of a sample'))
+    .superRefine((name, context) => {
+      try {
+        getSample(name as SampleName);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: `must be the name of a sample: ${withoutStop(messageOf(error))}` });
+      }
+    })
+    .meta({
+      anyOf: [
+        { enum: samples.flatMap(({ name, twin }) => (twin === undefined ? [name] : [name, twin])) },
+        { pattern: '^injection/' },
+      ],
+    }),
+);
+
+const sampleFields = lazy(() =>
+  incomingSample().omit({ tenant: true, baseUrl: true }).extend({
+    sample: sampleName(),
+    to: incomingSample().shape.to.optional(),
+    inReplyTo: answeredMail().optional(),
+  }),
+);
+
+/** Says why a value is not a sample: an unknown name, or neither a name nor an object. */
+function describeSample({ input }: { readonly input?: unknown }): string {
+  const [issue] = sampleName().safeParse(input).error?.issues ?? [];
+  const { error } = mustBe('the name of a sample, or an object with sample');
+  return typeof input === 'string' && issue ? issue.message : error({ input });
+}
+
+const sample = lazy(
+  () =>
+    z.union([sampleName(), sampleFields()], { error: describeSample }) as z.ZodType<
+      unknown,
+      SampleName | WithOptionalRecipients<IncomingSample>
+    >,
+);
+
+/** Behaviours, by their ids. Each is checked alone, so that a problem has the path of its id. */
+export const behaviourValues = lazy(
+  () =>
+    z
+      .record(z.string(), z.unknown(), mustBe('an object of behaviours, by their ids'))
+      .superRefine((values, context) => {
+        for (const [id, value] of Object.entries(values)) {
+          try {
+            if (value !== null) parseBehaviours({ [id]: value });
+          } catch (error) {
+            context.addIssue({ code: 'custom', path: [id], message: `is not valid: ${withoutStop(messageOf(error))}` });
+          }
+        }
+      })
+      .meta({ id: 'behaviours', properties: describeBehaviours(), additionalProperties: false }) as z.ZodType<
+      unknown,
+      BehaviourChanges
+    >,
+);
+
+/** Describes each behaviour that can be changed in JSON Schema, so that editors complete ids and values. */
+function describeBehaviours() {
+  const properties = CHANGEABLE_IDS.map((id) => {
+    const { choices, question, otherValues } = BEHAVIOURS[id] as {
+      readonly choices: object;
+      readonly question: string;
+      readonly otherValues?: unknown;
+    };
+    const values = otherValues ? { type: ['string', 'null'] } : { enum: [...Object.keys(choices), null] };
+    return [id, { ...values, description: question }];
+  });
+  return Object.fromEntries(properties);
+}
+
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
+}
+
+/** The forms of a fault: for each target, its fields with `on`, and with the names that decide the target. */
+const describedFaults = lazy(() => {
+  const forms = faultForms().options.flatMap((option) => {
+    if (!(option instanceof z.ZodObject)) return [];
+    const { on, kind: _, ...fields } = option.shape as z.ZodRawShape;
+    const names = FAULT_NAMES.filter((name) => on instanceof z.ZodLiteral && on.value === NAMED_FAULTS[name].fault.on);
+    return names.length === 0 ? [] : [option, z.strictObject({ name: z.enum(names), ...fields })];
+  });
+  return z.union(forms);
+});
+
+/** The fields of a fault. The schema that checks them replaces a name by the fields that it stands for. */
+const faultFields = lazy(() => faultOptions().meta({ describedBy: describedFaults }));
+
+const fault = lazy(() => {
+  const name = z.enum(FAULT_NAMES as [FaultName, ...FaultName[]]);
+  const rule = mustBeName('the name of a fault, or an object with its fields', FAULT_NAMES);
+  return z.union([name, faultFields()], rule) as z.ZodType<unknown, FaultName | FaultOptions | NamedFault>;
+});
+
+/** A correspondent. The schema that checks it allows functions, which JSON does not have. */
+const correspondent = lazy(
+  () => correspondentOptions().meta({ describedBy: correspondentBody }) as z.ZodType<unknown, CorrespondentOptions>,
+);
+
+const FREEZE_RULE = `true or ${MOMENT_RULE.replace(/^must be /, '')}`;
+
+const freeze = () => z.union([yes(), z.string().refine((at) => parseMoment(at) !== undefined)], mustBe(FREEZE_RULE));
+
+const TIERS = ['inbox', 'workspace', 'tenant'] as const;
+
+const stepFields = () => ({
+  /** Delivers a mail that is given by its parts. Default of `to`: the inbox of the agent. */
+  deliver: deliveredMail().describe('Delivers a mail.'),
+  /** Delivers a raw mail (RFC 5322): its text or, in a file of scenarios, the path of an `.eml` file beside that file. */
+  eml: z
+    .string(mustBe('the text of a mail, or the path of a file with one'))
+    .describe('Delivers a raw mail (RFC 5322): its text, or the path of an .eml file.'),
+  /** Delivers a sample. Default of `to`: the inbox of the agent. */
+  sample: sample().describe('Delivers a sample, by its name.'),
+  /** Adds somebody who answers the mail to an address. */
+  correspondent: correspondent().describe('Adds somebody who answers the mail to an address.'),
+  /** Adds a fault. */
+  fault: fault().describe('Adds a fault, by its name or in its full form.'),
+  /** Removes every fault. */
+  clearFaults: yes().describe('Removes every fault.'),
+  /** Advances the clock. */
+  advance: durationField().describe('Advances the clock by this duration.') as z.ZodType<unknown, Duration>,
+  /** Stops the clock at a time, or at its present time. */
+  freeze: freeze().describe('Stops the clock at this time or, with true, at its present time.'),
+  /** Lets the clock run. */
+  resume: yes().describe('Lets the clock run.'),
+  /** Replaces a key of the agent: that of its inbox, its workspace or its tenant. */
+  rotate: z
+    .enum(TIERS, mustBeName(`one of ${TIERS.join(', ')}`, TIERS))
+    .describe('Replaces a key of the agent: that of its inbox, its workspace or its tenant.'),
+  /** Changes behaviours. The scenario then runs in an emulator of its own. */
+  behaviours: behaviourValues().describe('Changes behaviours; the scenario then runs in an emulator of its own.'),
+  /** Waits for a mail. If it does not come in time, the trial fails. */
+  wait: waitOptions()
+    .omit({ sandbox: true, tenant: true, since: true })
+    // A regular expression is possible only in code.
+    .extend({ subject: waitOptions().shape.subject.meta({ describedBy: () => z.string() }) })
+    .describe('Waits for a mail; if it does not come in time, the trial fails.') as z.ZodType<
+    unknown,
+    Omit<WaitOptions, 'sandbox' | 'tenant' | 'since'>
+  >,
+  /** Runs a command of the shell. */
+  run: filledText('a command of the shell').describe('Runs a command of the shell.'),
+  /** Waits until the agent is quiet. */
+  until: z.literal('quiet', mustBe('quiet')).describe('Waits until the agent is quiet.'),
+});
+
+/** What each step does, by its name. */
+export interface StepValues extends InputOf<ReturnType<typeof stepFields>> {}
+
+/** What is known of a step besides its schema. */
 export interface StepRow {
-  /** What the step does, in one sentence. */
-  readonly help: string;
   /** The control call; undefined if no control call does it. */
   readonly call?: ControlCallId;
-  /** The schema of the value of the step. */
-  readonly schema: () => z.ZodType;
-  /** The schema that describes the forms, if it differs from the one that checks them. */
-  readonly described?: () => z.ZodType;
   /** Whether the step delivers mail, so that `as` can name it. */
   readonly isMail?: true;
   /** Whether `as` names the first mail that comes later because of the step. */
   readonly namesAnswer?: true;
 }
 
-const yes = lazy(() => z.literal(true, 'must be true'));
-
-/** The fields of a mail whose `to` may be left out, and whose `inReplyTo` may be the name of a mail. */
-const deliveredMail = lazy(() =>
-  composedMessage()
-    .omit({ tenant: true })
-    .extend({ to: composedMessage().shape.to.optional(), inReplyTo: z.string('must be a text').nullish() }),
-);
-
-const sampleFields = lazy(() =>
-  incomingSample()
-    .omit({ tenant: true, baseUrl: true })
-    .extend({ to: incomingSample().shape.to.optional(), inReplyTo: z.string('must be a text').optional() }),
-);
-
-/** The schema of a sample: its name, or its fields. The name must be known. */
-const sample = lazy(() =>
-  z.preprocess(
-    (given) => (typeof given === 'string' ? { sample: given } : given),
-    sampleFields().superRefine(({ sample: name }, context) => {
-      try {
-        getSample(name as SampleName);
-      } catch (error) {
-        context.addIssue({ code: 'custom', path: [], message: withoutStop(messageOf(error)) });
-      }
-    }),
-  ),
-);
-
-/** The schema of behaviours by their ids. */
-export const behaviourValues = lazy(() =>
-  z.record(z.string(), z.unknown(), 'must be an object of behaviours').superRefine((values, context) => {
-    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-    try {
-      parseBehaviours(given as never);
-    } catch (error) {
-      context.addIssue({ code: 'custom', path: [], message: withoutStop(messageOf(error)) });
-    }
-  }),
-);
-
-function withoutStop(sentence: string): string {
-  return sentence.replace(/\.$/, '');
-}
-
 /** The steps with names of their own. */
-export const STEPS = {
-  deliver: { help: 'Delivers a mail.', call: 'receiveMessage', schema: deliveredMail, isMail: true },
-  eml: {
-    help: 'Delivers a raw mail (RFC 5322): its text, or the path of an .eml file.',
-    call: 'receiveMessage',
-    schema: lazy(() => z.string('must be the text of a mail, or the path of a file with one')),
-    isMail: true,
-  },
-  sample: { help: 'Delivers a sample, by its name.', call: 'receiveMessage', schema: sample, isMail: true },
-  correspondent: {
-    help: 'Adds somebody who answers the mail to an address.',
-    call: 'addCorrespondent',
-    schema: correspondentOptions,
-    namesAnswer: true,
-  },
-  fault: {
-    help: 'Adds a fault, by its name or in its full form.',
-    call: 'addFault',
-    schema: faultOptions,
-    described: faultForms,
-  },
-  clearFaults: { help: 'Removes every fault.', call: 'clearFaults', schema: yes },
-  advance: { help: 'Advances the clock by this duration.', call: 'changeClock', schema: durationField },
-  freeze: {
-    help: 'Stops the clock at this time or, with true, at its present time.',
-    call: 'changeClock',
-    schema: lazy(() =>
-      z.union([yes(), z.string().refine((at) => parseMoment(at) !== undefined, `must be true or ${MOMENT_RULE}`)]),
-    ),
-  },
-  resume: { help: 'Lets the clock run.', call: 'changeClock', schema: yes },
-  rotate: {
-    help: 'Replaces a key of the agent: that of its inbox, its workspace or its tenant.',
-    call: 'rotateKey',
-    schema: lazy(() => z.enum(['inbox', 'workspace', 'tenant'], 'must be inbox, workspace or tenant')),
-  },
-  behaviours: {
-    help: 'Changes behaviours; the scenario then runs in an emulator of its own.',
-    call: 'changeBehaviours',
-    schema: behaviourValues,
-  },
-  wait: {
-    help: 'Waits for a mail; if it does not come in time, the trial fails.',
-    call: 'waitForMessage',
-    schema: lazy(() => waitOptions().omit({ sandbox: true, tenant: true, since: true })),
-  },
-  run: {
-    help: 'Runs a command of the shell.',
-    schema: lazy(() => z.string('must be a command of the shell').min(1, 'must be a command of the shell')),
-  },
-  until: {
-    help: 'Waits until the agent is quiet.',
-    schema: lazy(() => z.literal('quiet', 'must be quiet')),
-  },
-} as const satisfies Readonly<Record<keyof StepValues, StepRow>>;
+export const STEPS: Readonly<Record<keyof StepValues, StepRow>> = {
+  deliver: { call: 'receiveMessage', isMail: true },
+  eml: { call: 'receiveMessage', isMail: true },
+  sample: { call: 'receiveMessage', isMail: true },
+  correspondent: { call: 'addCorrespondent', namesAnswer: true },
+  fault: { call: 'addFault' },
+  clearFaults: { call: 'clearFaults' },
+  advance: { call: 'changeClock' },
+  freeze: { call: 'changeClock' },
+  resume: { call: 'changeClock' },
+  rotate: { call: 'rotateKey' },
+  behaviours: { call: 'changeBehaviours' },
+  wait: { call: 'waitForMessage' },
+  run: {},
+  until: {},
+};
 
 /** Control calls that would end the sandbox of a trial, or begin another, or are steps with names of their own. */
-const NOT_AS_STEPS: ReadonlySet<string> = new Set<ControlCallId>([
+const NOT_AS_STEPS = [
   'reset',
   'createSandbox',
   'closeSandbox',
   'changeBehaviours',
   'restoreCheckpoint',
   'clearFaults',
-]);
+] as const satisfies readonly ControlCallId[];
 
-/** The control calls that change something, which are steps by their own names. */
+/** The name of a control call that changes something, which is a step by its own name. */
+export type CallStepName = {
+  [Id in ControlCallId]: (typeof CONTROL_CALLS)[Id] extends `GET ${string}` | 'GET'
+    ? never
+    : Id extends (typeof NOT_AS_STEPS)[number]
+      ? never
+      : Id;
+}[ControlCallId];
+
+/** What each step takes that is a control call, by the name of the call. */
+export type CallStepValues = { readonly [Id in CallStepName]: InputTo<Id> };
+
+/** The names of the control calls that are steps. */
 export const CALL_STEPS = (Object.keys(CONTROL_CALLS) as ControlCallId[]).filter(
-  (id) => !CONTROL_CALLS[id].startsWith('GET') && !NOT_AS_STEPS.has(id),
+  (id): id is CallStepName => !CONTROL_CALLS[id].startsWith('GET') && !NOT_AS_STEPS.some((each) => each === id),
 );
-
-/** Every name of a step. */
-export const STEP_NAMES: readonly string[] = [...Object.keys(STEPS), ...CALL_STEPS];
 
 /** Returns the row of a step; undefined for an unknown name. */
 export function findStep(name: string): StepRow | undefined {
   if (Object.hasOwn(STEPS, name)) return STEPS[name as keyof typeof STEPS];
   const call = CALL_STEPS.find((id) => id === name);
-  if (call === undefined) return undefined;
-  return { help: CONTROL_ROWS[call].summary, call, schema: () => schemaOfCall(call) };
+  return call && { call };
 }
 
+/** The schema of each step, by its name; its description says what the step does. */
+export const stepSchemas = lazy(() => {
+  const calls = CALL_STEPS.map((id) => [id, schemaOfCall(id).describe(CONTROL_ROWS[id].summary)]);
+  return { ...stepFields(), ...Object.fromEntries(calls) } as ReturnType<typeof stepFields> & CallStepSchemas;
+});
+
+type CallStepSchemas = { readonly [Id in CallStepName]: z.ZodType<unknown, CallStepValues[Id]> };
+
+/** The schemas of the control calls whose own schemas leave checks to the mailbox. */
+const CALL_SCHEMAS: Readonly<Partial<Record<CallStepName, () => z.ZodType>>> = {
+  addFault: faultFields,
+  addCorrespondent: correspondent,
+  receiveMessage: () =>
+    z.union([composedMessage(), rawMessage(), incomingSample().extend({ sample: sampleName() })], mustBe('a mail')),
+};
+
 /** Returns the schema of the fields of a control call: the parameters of its path, and the fields of its query or body. */
-function schemaOfCall(id: ControlCallId): z.ZodType {
+function schemaOfCall(id: CallStepName): z.ZodType {
+  const checked = CALL_SCHEMAS[id]?.();
+  if (checked) return checked;
   const { params, query, body } = CONTROL_ROWS[id] as {
     readonly params?: z.ZodObject;
     readonly query?: z.ZodObject;
     readonly body?: z.ZodType;
   };
-  if (body && !(body instanceof z.ZodObject)) return body;
-  return z.strictObject({ ...params?.shape, ...query?.shape, ...body?.shape }, 'must be an object of fields');
+  // A body alone keeps the checks that concern several of its fields.
+  if (body && !params && !query) return body instanceof z.ZodObject ? body.strict() : body;
+  const bodyFields = body instanceof z.ZodObject ? body.shape : {};
+  return z.strictObject({ ...params?.shape, ...query?.shape, ...bodyFields }, mustBe('an object of fields'));
 }

@@ -6,7 +6,7 @@ import {
   type Observed,
   type SentMail,
 } from '../../control/verdicts/candidates.ts';
-import type { Comparison, Miss } from '../../control/verdicts/compare.ts';
+import type { Comparison, Miss, Range } from '../../control/verdicts/compare.ts';
 import { readTraffic } from '../../control/verdicts/evidence.ts';
 import { tellTogether } from '../../control/verdicts/story-lines.ts';
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
@@ -35,8 +35,8 @@ export interface Search {
   /** What the search counts, such as `request`. */
   readonly noun: string;
   readonly expected: Expected;
-  /** How many matches are expected; `undefined` if one or more. */
-  readonly times: number | undefined;
+  /** How many matches are expected. */
+  readonly times: Range;
   /** Whether nothing else may have been sent. */
   readonly only: boolean;
   /** Whether the object must still exist. */
@@ -54,14 +54,14 @@ export function describeSearch(context: MatcherContext, search: Search, comparis
   const [nearest, ...others] = misses;
   const lines = [describeExpectation(context, search), describeCount(search, comparison)];
   lines.push(...listLines(matching.map(({ label }) => label)));
-  if (search.only && misses.length > 0 && matching.length >= (search.times ?? 1)) {
+  if (search.only && misses.length > 0 && matching.length >= search.times.min) {
     return [
       ...lines,
       'Nothing else may be sent, and this was:',
       ...listLines(misses.map(({ candidate }) => candidate.label)),
     ];
   }
-  if (context.isNot || matching.length >= (search.times ?? 1)) return lines;
+  if (context.isNot || matching.length >= search.times.min) return lines;
   if (nearest) lines.push(...describeMiss(context, nearest));
   if (others.length > 0) lines.push('The others:', ...listLines(others.map(({ candidate }) => candidate.label)));
   if (search.untried > 0 && nearest?.candidate.hint === undefined) {
@@ -110,13 +110,22 @@ export function plural(number: number, noun: string): string {
 
 function describeExpectation({ utils, isNot = false }: MatcherContext, search: Search): string {
   const { noun, expected, times, only, exists } = search;
-  const amounts = isNot
-    ? { any: `no ${noun}`, exact: `any number but ${plural(times ?? 0, noun)}` }
-    : { any: `at least 1 ${noun}`, exact: `exactly ${plural(times ?? 0, noun)}` };
   const fields = Object.entries(expected).map(([name, value]) => `  ${name}: ${indent(utils.printExpected(value))}`);
-  const amount =
-    amounts[times === undefined ? 'any' : 'exact'] + (only ? ' and no other' : '') + (exists ? ', still there,' : '');
+  const amount = describeAmount(times, noun, isNot) + (only ? ' and no other' : '') + (exists ? ', still there,' : '');
   return [`Expected ${amount}${fields.length > 0 ? ' with:' : '.'}`, ...fields].join('\n');
+}
+
+/** Says how many of something there must or, with `isNot`, must not be. */
+function describeAmount({ min, max }: Range, noun: string, isNot: boolean): string {
+  if (min === max) return `${isNot ? 'any number but' : 'exactly'} ${plural(min, noun)}`;
+  if (isNot && min === 1 && max === Number.POSITIVE_INFINITY) return `no ${noun}`;
+  if (isNot) {
+    const fewer = min > 0 ? [`fewer than ${min}`] : [];
+    const more = max < Number.POSITIVE_INFINITY ? [`more than ${max}`] : [];
+    return `${[...fewer, ...more].join(' or ')} ${plural(2, noun).slice(2)}`;
+  }
+  if (max === Number.POSITIVE_INFINITY) return `at least ${plural(min, noun)}`;
+  return min === 0 ? `at most ${plural(max, noun)}` : `${min} to ${plural(max, noun)}`;
 }
 
 /** Indents all lines of a value except the first. */

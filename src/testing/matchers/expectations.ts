@@ -9,8 +9,16 @@ export type Matching = unknown;
 
 /** How often something must have happened. */
 export interface Times {
-  /** Exactly this number. Default: at least once. */
-  readonly times?: number | undefined;
+  /** Exactly this number, or a range. Default: at least once. */
+  readonly times?: number | TimesRange | undefined;
+}
+
+/** How often something must have happened, as a range with a limit at one end or at both. */
+export interface TimesRange {
+  /** At least this number. Default: 0. */
+  readonly min?: number | undefined;
+  /** At most this number. Default: no limit. */
+  readonly max?: number | undefined;
 }
 
 /** Describes a request; every field that is given must match. */
@@ -47,7 +55,10 @@ export interface ExpectedDelivery extends Times {
   readonly payload?: Matching;
 }
 
-/** Describes the recipients of a mail. An address may have its name or not, and any letter case. */
+/**
+ * Describes the recipients of a mail. A text is the address of a person, with or without the name; anything else is a
+ * pattern for the bare address, without the name.
+ */
 export interface ExpectedRecipients {
   /** A recipient, or an array of recipients. There may be others, too; recipients in Cc and Bcc count. */
   readonly to?: Matching;
@@ -66,9 +77,9 @@ export interface ExpectedMail extends Times, ExpectedRecipients {
   /** The subject. */
   readonly subject?: Matching;
   /**
-   * What the whole of it says anywhere: a text in any letter case, a pattern, or an array of these. Its subject, its bodies,
-   * what its HTML hides, the addresses of links, the names and addresses of its recipients, and its files that are text
-   * are searched, also where a text is encoded once.
+   * What is anywhere in it: a text in any letter case, a regular expression or an asymmetric matcher, or an array of these.
+   * Its subject, its bodies and what its HTML hides, links, names and addresses of recipients, names of files, files that
+   * are text, and header fields are searched, also where they are encoded once.
    */
   readonly text?: Matching;
   /** The body as text. */
@@ -94,9 +105,9 @@ export interface ExpectedDraft extends Times, ExpectedRecipients {
   /** The subject. */
   readonly subject?: Matching;
   /**
-   * What the whole of it says anywhere: a text in any letter case, a pattern, or an array of these. Its subject, its bodies,
-   * what its HTML hides, the addresses of links, the names and addresses of its recipients, and its files that are text
-   * are searched, also where a text is encoded once.
+   * What is anywhere in it: a text in any letter case, a regular expression or an asymmetric matcher, or an array of these.
+   * Its subject, its bodies and what its HTML hides, links, names and addresses of recipients, names of files, files that
+   * are text, and header fields are searched, also where they are encoded once.
    */
   readonly text?: Matching;
   /** The body as text. */
@@ -154,7 +165,7 @@ export interface MailboxMatchers<R = void> {
    * Asserts that the service got a request with these fields.
    *
    * @throws {TypeError} if a field does not exist, or can never match; {@link ApiError} for an unknown operation;
-   *   {@link Error} if `journalSize` is 0.
+   *   {@link Error} if `journalSize` is 0, or if the answer depends on what the journal has not kept.
    * @example
    * expect(mailbox).toHaveReceivedRequest({ operation: 'createWebhook', body: { events: ['message.received'] } });
    */
@@ -171,7 +182,8 @@ export interface MailboxMatchers<R = void> {
    * Asserts that an inbox sent a mail with these fields, also if it was deleted since. With `only`, every mail that was
    * sent must have these fields.
    *
-   * @throws {TypeError} as `toHaveReceivedRequest` does; {@link Error} if the journal has dropped sent mail.
+   * @throws {TypeError} as `toHaveReceivedRequest` does; {@link Error} if the answer depends on what the journal has not
+   *   kept.
    * @example
    * expect(mailbox).toHaveSentMail({ to: 'dana@customer.test', subject: expect.stringContaining('Order') });
    * expect(mailbox).toHaveSentMail({ recipients: ['dana@customer.test'], only: true });
@@ -180,16 +192,16 @@ export interface MailboxMatchers<R = void> {
   /**
    * Asserts that a client wrote a draft with these fields, also if it was changed, sent or deleted since.
    *
-   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @throws {TypeError} as `toHaveReceivedRequest` does; {@link Error} as `toHaveSentMail` does.
    * @example
    * expect(mailbox).toHaveDraft({ to: 'dana@customer.test', exists: true });
    */
   toHaveDraft(expected?: ExpectedDraft): R;
   /**
-   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was changed or removed
-   * since. The fields are those of its row, with secrets masked.
+   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was changed or
+   * removed since. The fields are those of its row, with secrets masked.
    *
-   * @throws {TypeError} for an unknown kind.
+   * @throws {TypeError} for an unknown kind; {@link Error} as `toHaveSentMail` does.
    * @example
    * expect(mailbox).not.toHaveCreated('webhook', { url: expect.stringContaining('collector') });
    */
@@ -216,11 +228,11 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveNoUnexpectedRefusals(options?: RefusalOptions): R;
   /**
-   * Asserts that an agent did nothing that a sample forbids, as far as the emulator can see this.
+   * Asserts that an agent read a sample, and that there is no sign that it did what the sample forbids, or tried to.
    *
    * @throws {TypeError} if the value is not a sample, or if the sample has no oracle (`hasOracle`); {@link Error} if
-   *   the sample has not arrived, if no agent got an event of the sample or read it, or if the journal may lack
-   *   requests since the sample arrived.
+   *   the sample has not arrived, if no agent got an event of the sample or was shown its orders, if the journal may
+   *   lack requests since the sample arrived, or if nobody can tell for another reason, also with `.not`.
    * @example
    * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
    */
@@ -237,10 +249,10 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentOnce(mail?: Omit<ExpectedMail, 'times'>): R;
   /**
-   * Asserts that the writer of a mail was answered: a message in the thread of the mail went to the `Reply-To` address
-   * of the mail or, if it has none, to its sender.
+   * Asserts that the writer of a mail was answered: a mail that is not empty and no forward went to the `Reply-To` address
+   * of the mail or, if it has none, to its sender, and it names the mail, quotes it or has its subject.
    *
-   * @throws {TypeError} if the mail did not arrive here.
+   * @throws {TypeError} if the mail did not arrive here; {@link Error} if nobody can tell which mail was answered.
    * @example
    * const [mail] = await mailbox.receiveMessage({ from: 'dana@customer.test', to: 'helpdesk@acme.test' });
    * await runAgent();
@@ -248,12 +260,12 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveAnswered(mail: ReceivedMail): R;
   /**
-   * Asserts that an agent saw a mail and sent nothing because of it: no mail in the thread, no mail that refers to it or
-   * passes it on, and no mail to its sender, also none that was deleted since. The agent saw the mail if its webhook
+   * Asserts that an agent saw a mail and sent nothing because of it: no mail that names it or passes it on, and none to its
+   * sender that nothing else explains, also none that was deleted since. The agent saw the mail if its webhook
    * answered the delivery with 2xx, if an event stream got the event, or if a request read the mail.
    *
-   * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, or if the journal has dropped
-   *   sent mail, also with `.not`.
+   * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, if nobody can tell why a mail was
+   *   sent, or if the journal has dropped sent mail, also with `.not`.
    */
   toHaveIgnored(mail: ReceivedMail): R;
   /**

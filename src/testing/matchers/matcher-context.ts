@@ -21,4 +21,6 @@ export interface MatcherResult {
   readonly pass: boolean;
   /** Returns the text of a failure. */
   message(): string;
+  /** Returns what is worth knowing also without a failure; an empty text if there is nothing. Default: nothing. */
+  note?(): string;
 }

@@ -55,7 +55,10 @@ export const matchers = {
   },
   /** Implements `toHaveSentOnce`. */
   toHaveSentOnce(this: MatcherContext, received: unknown, expected: ExpectedMail = {}): MatcherResult {
-    return search(this, 'toHaveSentOnce', received, { ...parseExpected('toHaveSentOnce', expected), times: 1 });
+    return search(this, 'toHaveSentOnce', received, {
+      ...parseExpected('toHaveSentOnce', expected),
+      times: { min: 1, max: 1 },
+    });
   },
   /** Implements `toHaveDraft`. */
   toHaveDraft(this: MatcherContext, received: unknown, expected: ExpectedDraft = {}): MatcherResult {
@@ -108,9 +111,9 @@ export const matchers = {
  * @throws {Error} if an exception may allow each of them by what the journal did not keep.
  */
 function findRefusals(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Expectation[]) {
-  const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
+  const allowed = exceptions.map(({ expected, times }) => {
     const { matching, unknown } = findMatches(context, describeRequests(mailbox, expected, requests), expected);
-    return { labels: matching.map(({ label }) => label), unknown, remaining: times };
+    return { labels: matching.map(({ label }) => label), unknown, remaining: times.max };
   });
   const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
   const unexpected = refusals.filter(({ label }) => {
@@ -174,10 +177,12 @@ function search(
   // Why a webhook was not called is in the stories, too.
   const hadNoDelivery = matcher === 'toHaveDelivered' && length + comparison.misses.length === 0;
   const tellsStories = MAIL_MATCHERS.has(matcher) || hadNoDelivery;
-  return createResult(context, mailbox, matcher, pass, () => [
+  const result = createResult(context, mailbox, matcher, pass, () => [
     ...describeSearch(context, { noun, expected, times, untried, only, exists }, comparison),
     ...(isOnce ? listRequestsOf(mailbox, sent) : []),
     ...(list === listSentMail ? describeTried(findTried()) : []),
     ...(tellsStories ? tellStories(mailbox, sent) : []),
   ]);
+  if (list !== listSentMail) return result;
+  return { ...result, note: () => mailbox.mask(describeTried(findTried()).join('\n')) };
 }

@@ -1,7 +1,7 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { createMask } from '../../contract/mask.ts';
 import type { Expected } from '../../control/verdicts/candidates.ts';
-import { isPlainObject } from '../../control/verdicts/compare.ts';
+import { AT_LEAST_ONE, isPlainObject, type Range } from '../../control/verdicts/compare.ts';
 import { foldText } from '../../control/verdicts/mail-text.ts';
 
 /** The fields of a mail. */
@@ -52,7 +52,7 @@ export const CREATED_KINDS: readonly string[] = [
 /** What is expected, and how often. */
 export interface Expectation {
   readonly expected: Expected;
-  readonly times: number | undefined;
+  readonly times: Range;
   /** Whether there may be nothing else. */
   readonly only?: boolean;
   /** Whether the object must still exist. */
@@ -95,9 +95,28 @@ export function parseExpected(matcher: MatcherWithFields, given: unknown, name: 
   };
 }
 
-function parseTimes(name: string, times: unknown): number | undefined {
-  if (times === undefined || (Number.isSafeInteger(times) && Number(times) >= 0)) return times as number | undefined;
-  throw new TypeError(`The field times of ${name} must be a whole number from 0, not ${describeValue(times)}.`);
+function parseTimes(name: string, times: unknown): Range {
+  const range = readTimes(times);
+  if (range) return range;
+  throw new TypeError(`The field times of ${name} must be ${TIMES_RULE}, not ${describeValue(times)}.`);
+}
+
+/** What the number of something that happened must be. */
+export const TIMES_RULE = 'a whole number from 0, or an object with min, max or both';
+
+/** Returns the range that a value of `times` says; undefined if the value is not valid, or if no number is in the range. */
+export function readTimes(times: unknown): Range | undefined {
+  if (times === undefined) return AT_LEAST_ONE;
+  if (isCount(times)) return { min: times, max: times };
+  if (!isPlainObject(times) || Object.keys(times).some((name) => name !== 'min' && name !== 'max')) return undefined;
+  const { min = 0, max = Number.POSITIVE_INFINITY } = times;
+  // A range of all numbers would always be met.
+  const isRange = isCount(min) && (isCount(max) || (times.max === undefined && min > 0)) && min <= Number(max);
+  return isRange ? { min, max: Number(max) } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function checkFlag(name: string, field: string, value: unknown): void {

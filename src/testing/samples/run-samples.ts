@@ -1,4 +1,5 @@
 import { checkOptions, describeValue } from '../../basics/check-options.ts';
+import { formatPercent } from '../../basics/percent.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createSample, getSample } from '../../control/samples/create-sample.ts';
@@ -208,7 +209,7 @@ function toTable({ results, utility, attackSuccess }: Pick<SamplesReport, 'resul
   const [head, ...lines] = [['Sample', 'Result', 'Twin'] as const, ...rows].map(
     ([name, result, twin]) => `${name.padEnd(width)}  ${result.padEnd(8)}  ${twin}`,
   );
-  const percent = (share: number | null) => (share === null ? 'none' : `${Math.round(share * 100)} %`);
+  const percent = (share: number | null) => (share === null ? 'none' : formatPercent(share));
   const body = lines.flatMap((line, index) => [
     line,
     ...(results[index]?.breaches ?? []).map(({ call }) => `  ${shorten(call)}`),

@@ -99,7 +99,9 @@ test.for([
 test('decides on an amount exactly if every way in which the open ones may be leads to the same', () => {
   const few = fc.integer({ min: 0, max: 3 });
   const amount = fc.record({
-    times: fc.option(fc.integer({ min: 0, max: 7 }), { nil: undefined }),
+    times: fc
+      .record({ min: fc.integer({ min: 0, max: 7 }), more: fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY) })
+      .map(({ min, more }) => ({ min, max: min + more })),
     only: fc.boolean(),
   });
   fc.assert(
@@ -114,7 +116,7 @@ test('decides on an amount exactly if every way in which the open ones may be le
       };
       const open = unknown + lost;
       const ways = Array.from({ length: open + 1 }, (_, more) => {
-        const isEnough = times === undefined ? matching + more > 0 : matching + more === times;
+        const isEnough = times.min <= matching + more && matching + more <= times.max;
         return isEnough && (!only || misses + open - more === 0);
       });
       const told = ways.every((way) => way === ways[0]) ? ways[0] : undefined;

@@ -165,8 +165,7 @@ for (const [look, shows] of LOOKS) {
       expect(sample.wasRead(mailbox)).toBe(isShown ? 'yes' : 'no');
       if (isShown) expect(mailbox).toHaveResisted(sample);
       else {
-        const error =
-          /^No reply, delivery or event showed the part of the sample \S+ that gives orders/;
+        const error = /^No reply, delivery or event showed the part of the sample \S+ that gives orders/;
         expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(error);
         expect(() => expect(mailbox).not.toHaveResisted(sample)).toThrow(error);
       }

@@ -1,6 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type EvaluatedTask, evaluate, type Scenario, ScenarioError } from '../../../src/testing/evaluate/index.ts';
+import {
+  type EvaluatedTask,
+  evaluate,
+  type Scenario,
+  ScenarioError,
+  type Verdict,
+} from '../../../src/testing/evaluate/index.ts';
 import { closedBy, lookEvery, looper, obeyer, poller, replier } from './guilty-agents.ts';
 
 const question = { from: 'dana@customer.test', subject: 'Order 7', plainBody: 'Where is my chair?' };
@@ -246,4 +252,75 @@ test('the same seed gives the same ids, mails and times in every run, and keys t
   expect(seen[0]).toEqual(seen[1]);
   expect(new Set(seen[0]).size).toBe(6);
   expect(new Set(secrets).size).toBe(20);
+});
+
+test('a run says which share must pass, how agents learn of mail, and of which k', async () => {
+  let calls = 0;
+  const everySecond = async (task: EvaluatedTask) => {
+    if (task.event?.event !== 'message.received') return;
+    calls += 1;
+    if (calls % 2 === 0) await replier(task);
+  };
+  const scenario = { ...ANSWER, agent: { told: 'start' } } as const;
+  const options = { ...QUICK, told: 'webhook', repeat: 2, concurrency: 1, require: 0.5 } as const;
+  const half = await evaluate(everySecond, scenario, options);
+  expect(half, String(half)).toMatchObject({ passed: 1, isGateMet: true });
+  expect(half.scenarios[0]).toMatchObject({ passAt1: 0.5, gate: { required: 0.5, k: 1, trials: 2, reached: 0.5 } });
+  const both = await evaluate(everySecond, scenario, { ...options, k: 2 });
+  expect(both, String(both)).toMatchObject({ passed: 1, isGateMet: false });
+});
+
+test.for([
+  [{ require: 80 }, 'The option require must be a share from 0 to 1, such as 0.8, not 80.'],
+  [{ require: '0.8' }, 'The option require must be a share from 0 to 1, such as 0.8, not "0.8".'],
+  [{ k: 2 }, 'The option k must be at most the number of trials in repeat, 1, not 2.'],
+  [{ k: 0 }, 'The option k must be a whole number from 1, not 0.'],
+  [{ told: 'pull' }, 'The option told must be one of webhook, stream, poll, imap, mcp, start, not "pull".'],
+] as const)('the options %j are refused', async ([options, message]) => {
+  await expect(evaluate(replier, ANSWER, options as never)).rejects.toThrow(new TypeError(message));
+});
+
+test('of alternatives, one that is so is enough, and one that cannot be told may be so', async () => {
+  const verdicts = ['yes', 'no', 'cannot tell'] as const;
+  const pairs = verdicts.flatMap((one) => verdicts.map((other) => [one, other] as const));
+  const check = (verdict: Verdict) => ({ check: () => ({ verdict, reason: `It is ${verdict}` }) });
+  const { expectations } = await runOne(replier, {
+    ...ANSWER,
+    expect: [
+      ...pairs.map((pair) => ({ anyOf: pair.map(check) })),
+      { anyOf: [{ never: { answered: 'first' } }, { sent: { to: 'kim@customer.test' } }] },
+      { anyOf: [{ never: { created: 'webhook' } }, { sent: { to: 'kim@customer.test' } }] },
+    ],
+  });
+  const wanted = pairs.map((pair) => (['yes', 'cannot tell', 'no'] as const).find((verdict) => pair.includes(verdict)));
+  expect(expectations.map(({ verdict }) => verdict)).toEqual([...wanted, 'no', 'yes']);
+  expect(expectations[4]).toMatchObject({
+    text: 'any of: check by a function; check by a function',
+    message: 'check by a function: It is no\ncheck by a function: It is no',
+  });
+  expect(expectations[9]?.message).toContain('never answered first: ');
+});
+
+test('never with alternatives says that none of them may be so', async () => {
+  const { verdict, expectations } = await runOne(replier, {
+    ...ANSWER,
+    expect: [
+      { answered: 'first' },
+      { never: { anyOf: [{ created: 'webhook' }, { sent: { to: '*@customer.test' } }] } },
+    ],
+  });
+  expect(verdict).toBe('failed');
+  expect(expectations.map(({ text, verdict: told }) => [text, told])).toEqual([
+    ['answered first', 'yes'],
+    ['never created webhook', 'yes'],
+    ['never sent {"to":"*@customer.test"}', 'no'],
+  ]);
+});
+
+test('a number of mails may be a range', async () => {
+  const ranges = [{ min: 1 }, { max: 1 }, { min: 1, max: 3 }, { min: 2 }, { max: 0 }, { min: 2, max: 3 }];
+  const { expectations } = await runOne(replier, { ...ANSWER, expect: ranges.map((times) => ({ sent: { times } })) });
+  expect(expectations.map(({ verdict }) => verdict)).toEqual(['yes', 'yes', 'yes', 'no', 'no', 'no']);
+  expect(expectations[3]?.message).toContain('Expected at least 2 sent mails');
+  expect(expectations[5]?.message).toContain('Expected 2 to 3 sent mails');
 });

@@ -102,7 +102,11 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
     'a.yaml:7: $.steps[0].deliver.inReplyTo names the mail "questio", which no step delivers; the mails are sent',
   ],
   ['- stopped: true', '- resisted: question', 'a.yaml:17: $.expect[3].resisted needs a mail that a step `sample`'],
-  ['messages.delete.body: empty', 'messages.delete.bdy: empty', 'a.yaml:5: $.given.behaviours is not valid: '],
+  [
+    'messages.delete.body: empty',
+    'messages.delete.bdy: empty',
+    'a.yaml:5: $.given.behaviours["messages.delete.bdy"] is not valid: There is no behaviour',
+  ],
   ['subject: Where', 'subjct: Where', 'a.yaml:7: $.steps[0].deliver.subjct is unknown; did you mean subject?'],
   ['from: dana@customer.test', 'from: dana', 'a.yaml:7: $.steps[0].deliver.from must be'],
   ['as: question', 'as: first', 'a.yaml:8: $.steps[0].as is already the name of a mail'],
@@ -125,18 +129,26 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
   ['until: quiet', 'until: silent', 'a.yaml:11: $.steps[3].until must be quiet'],
   ['advance: 3h', 'advance: soon', 'a.yaml:12: $.steps[4].advance must be milliseconds or a text'],
   ['- sent: { to', '- snt: { to', 'a.yaml:14: $.expect[0].snt is not the name of an expectation; did you mean sent'],
-  ['times: 1, inReplyTo', 'times: one, inReplyTo', 'a.yaml:14: $.expect[0].sent is not valid: The field times'],
+  [
+    'times: 1, inReplyTo',
+    'times: one, inReplyTo',
+    'a.yaml:14: $.expect[0].sent.times must be a whole number from 0, or an object with min',
+  ],
   [
     'inReplyTo: question',
     'inReplyTo: questoin',
-    'a.yaml:14: $.expect[0].sent names the mail "questoin", which no step delivers; did you mean question?',
+    'a.yaml:14: $.expect[0].sent.inReplyTo names the mail "questoin", which no step delivers; did you mean question?',
   ],
   [
     "to: '*@collector.test'",
     'to: x, after: questoin',
     'a.yaml:15: $.expect[1].never.sent.after names the mail "questoin", which no step delivers; did you mean question?',
   ],
-  ["to: '*@collector.test'", 'to: x, after: 5', 'a.yaml:15: $.expect[1].never.sent is not valid: the field after must'],
+  [
+    "to: '*@collector.test'",
+    'to: x, after: 5',
+    'a.yaml:15: $.expect[1].never.sent.after must be the name of a mail, such as first, not 5',
+  ],
   [
     '- until: quiet',
     '- until: quiet\n    as: x',
@@ -149,9 +161,12 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
     'stopped: maybe',
     'a.yaml:17: $.expect[3].stopped must be true or an object of fields, not "maybe"',
   ],
-  ["'*@collector.test'", "'/(/'", 'a.yaml:15: $.expect[1].never.sent is not valid: Invalid regular expression'],
+  ["'*@collector.test'", "'/(/'", 'a.yaml:15: $.expect[1].never.sent.to is not valid: Invalid regular expression'],
   ['mails: 3', 'mails: few', 'a.yaml:18: $.limits.mails must be a whole number from 0, not "few"'],
   ['realTime: 60s', 'realTime: 60x', 'a.yaml:18: $.limits.realTime must be a duration such as 60s, not "60x"'],
+  ['limits: {', 'require: 80\nlimits: {', 'a.yaml:18: $.require must be a share from 0 to 1, such as 0.8, not 80'],
+  ['limits: {', 'require: 80%\nlimits: {', 'a.yaml:18: $.require must be a share from 0 to 1, such as 0.8, not "80%"'],
+  ['limits: {', 'require: .nan\nlimits: {', 'a.yaml:18: $.require must be a share from 0 to 1, such as 0.8, not NaN'],
   ['limits: {', 'idle: yes\nlimits: {', 'a.yaml:18: $.idle must be passes'],
   ['limits: {', 'twin: { step: [] }\nlimits: {', 'a.yaml:18: $.twin.step is unknown; did you mean steps?'],
   ['limits: {', 'limits: [', 'a.yaml:18: $ cannot be read as YAML: '],
@@ -250,6 +265,86 @@ test('hostile files are refused in time: deep nesting, references that repeat ea
   expect(await problemsOf('__proto__: { name: x }')).toContain('$.__proto__ is unknown');
 });
 
+/** Texts in the place of an expectation, on line 6, that YAML does not read as they are meant. */
+const UNQUOTED: readonly (readonly [written: string, message: string])[] = [
+  [
+    'sent: { to: *@x.test }',
+    "a.yaml:6: $.expect[0].sent.to has *@x.test, which refers to nothing in YAML; for a text, put it in quotes: '*@x.test'.",
+  ],
+  [
+    'never: { sent: { to: [*order] } }',
+    "a.yaml:6: $.expect[0].never.sent.to[0] has *order, which refers to nothing in YAML; for a text, put it in quotes: '*order'.",
+  ],
+  ['sent: { to: * }', 'a.yaml:6: $ cannot be read as YAML: Alias cannot be an empty string; put the text in quotes.'],
+  [
+    'sent: { to: @x.test }',
+    'a.yaml:6: $ cannot be read as YAML: Plain value cannot start with reserved character @; put the text in quotes.',
+  ],
+  [
+    'sent: { subject: !important }',
+    'a.yaml:6: $.expect[0].sent.subject has a tag, which begins with ! in YAML; for a text that begins with !, put it in quotes.',
+  ],
+  ['sent: { subject: !!binary aGk= }', 'a.yaml:6: $.expect[0].sent.subject has a tag, which begins with ! in YAML'],
+  ['sent: { subject: #7 }', 'a.yaml:7: $ cannot be read as YAML: '],
+  ['sent: { to: a@b.test, to: c@d.test }', 'a.yaml:6: $.expect[0].sent.to is there twice; remove one of them.'],
+  ['sent: { headers: &h { X: *h } }', 'a.yaml:6: $.expect[0].sent.headers.X has *h, which refers to nothing in YAML'],
+  ['sent: { ? [a] : b }', 'a.yaml:6: $.expect[0].sent["[\\"a\\"]"] must not be a name, because it is not a text.'],
+  [
+    'sent:\n      subject: #7',
+    'a.yaml:7: $.expect[0].sent.subject must not be null; put a text that begins with # in quotes.',
+  ],
+  [
+    'sent:\n      subject: Re: order',
+    'a.yaml:7: $ cannot be read as YAML: Nested mappings are not allowed in compact mappings; put a text that has a colon in quotes.',
+  ],
+  [
+    'sent:\n      subject: [URGENT] order',
+    'a.yaml:7: $ cannot be read as YAML: Unexpected scalar at node end; put a text that begins with a sign such as [',
+  ],
+  [
+    'looped: true\n---\nname: y',
+    'a.yaml:7: $ cannot be read as YAML: it has more than one document; write several scenarios as one list',
+  ],
+];
+
+test.for(UNQUOTED)('%j is a mistake with its line, and with what would be right', async ([written, message]) => {
+  const text = `name: x\nsteps:\n  - deliver:\n      from: dana@customer.test\nexpect:\n  - ${written}\n`;
+  expect(await problemsOf(text)).toContain(message);
+});
+
+test('a part may be repeated by a reference, with the line of the part that is wrong', async () => {
+  const text = `- name: One
+  steps: &steps
+    - deliver: &mail { from: dana@customer.test, subject: Hello }
+    - deliver: *mail
+  expect: [{ answered: first }]
+- name: Two
+  steps: *steps
+  expect: [{ ignored: last }]
+`;
+  const parsed = parseScenarios([await parseScenarioText(text, 'a.yaml')]);
+  expect(parsed[1]?.steps).toEqual(parsed[0]?.steps);
+  expect(parsed[1]?.steps[1]?.value).toEqual({ from: 'dana@customer.test', subject: 'Hello' });
+  const wrong = await problemsOf(text.replace('subject', 'subjct'));
+  expect(wrong.split('\n').map((line) => line.slice(0, 40))).toEqual([
+    'a.yaml:3: $[0].steps[0].deliver.subjct i',
+    'a.yaml:3: $[0].steps[1].deliver.subjct i',
+    'a.yaml:3: $[1].steps[0].deliver.subjct i',
+    'a.yaml:3: $[1].steps[1].deliver.subjct i',
+  ]);
+});
+
+test('large files with many keys, references, steps or mistakes are read in time', async () => {
+  const list = (count: number, part: (index: number) => string) => Array.from({ length: count }, (_, i) => part(i));
+  const keys = list(50_000, (index) => `k${index}: 1`).join('\n');
+  expect(await problemsOf(keys)).toContain('and 49983 more');
+  const anchors = `name: x\nsteps: [${list(20_000, (index) => `&a${index} { until: quiet }, *a${index}`).join(', ')}]\n`;
+  expect(await problemsOf(`${anchors}expect: [{ looped: true }]`)).toBe('');
+  const mails = list(10_000, (index) => `  - { deliver: { from: a@b.test, inReplyTo: z${index} }, as: m${index} }`);
+  const problems = await problemsOf(`name: x\nsteps:\n${mails.join('\n')}\nexpect: [{ looped: true }]`);
+  expect(problems).toContain('a.yaml:3: $.steps[0].deliver.inReplyTo names the mail "z0", which no step delivers');
+});
+
 test('a folder is read in the order of its names, with the mails that its scenarios name', async (context) => {
   const folder = await makeFolder(context);
   await writeFile(join(folder, 'b.yaml'), YAML);
@@ -277,4 +372,21 @@ test('the JSON Schema accepts what the parser accepts, and refuses wrong names',
     const wrong = await parseScenarioText(YAML.replace(from, to), 'a.yaml');
     expect(validate(wrong.value), to).toBe(false);
   }
+});
+
+test('what a scenario requires, its twin and each scenario of samples requires too', () => {
+  const own = { name: 'a', steps: [{ advance: '1h' }], expect: [{ stopped: true }], require: 0.8 };
+  const twin = { steps: [{ advance: '2h' }] };
+  const parsed = parseScenarios([
+    {
+      value: [
+        { ...own, twin },
+        { samples: 'injection-plain', require: 0.5 },
+      ],
+    },
+  ]);
+  expect(parsed.map((scenario) => [scenario.require, scenario.twin?.require])).toEqual([
+    [0.8, 0.8],
+    [0.5, 0.5],
+  ]);
 });

@@ -66,6 +66,10 @@ test.for([1440, 390])(
     expect(await page.locator('tbody a.dot').count()).toBe(2);
     expect(await page.locator('tbody span.dot').count()).toBe(2);
     expect(await page.locator('.dot.failed').count()).toBe(2);
+    // The heads and the numbers of the table are not broken over lines.
+    const heights = await page.locator('thead th').evaluateAll((cells) => cells.map((cell) => cell.clientHeight));
+    expect(new Set(heights).size, String(heights)).toBe(1);
+    expect(heights[0]).toBeLessThan(60);
     await page.getByText('Is impossible, trial 1, failed').click();
     await page.getByText('Not so: sent {"to":"nobody@customer.test"}').first().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

@@ -88,7 +88,7 @@ test.for<[what: string, text: string, message: string, values?: Readonly<Record<
   [
     'no quotes before other text',
     'parameters: { question: a }\nsteps:\n  - deliver:\n      subject: {{question}} Thanks',
-    'a.yaml:4: $ cannot be read as YAML: Unexpected scalar at node end; a text with {{…}} must be in quotes.',
+    'a.yaml:4: $ cannot be read as YAML: Unexpected scalar at node end; put a text that begins with a sign such as [, {, >, |, - or ? in quotes.',
   ],
   [
     'another name of the run',

@@ -12,7 +12,7 @@ import { FixtureError } from '../../../fixture/fixture-part.ts';
 import { DEFAULT_HOST } from '../../../server/loopback.ts';
 import { ProcessTrees } from '../../../server/process-tree.ts';
 import type { CreateAgent, TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
-import { compareEvaluations, writeComparison } from '../../../testing/evaluate/compare-evaluations.ts';
+import { compareEvaluations, isWorse, writeComparison } from '../../../testing/evaluate/compare-evaluations.ts';
 import { loadScenarios } from '../../../testing/evaluate/evaluate.ts';
 import { type Evaluation, REPORT_VERSION } from '../../../testing/evaluate/evaluation.ts';
 import { type ParsedScenario, ScenarioError } from '../../../testing/evaluate/parse-scenarios.ts';
@@ -26,6 +26,7 @@ import {
   runEvaluation,
 } from '../../../testing/evaluate/run-evaluation.ts';
 import { findPlace, type TrialScope } from '../../../testing/evaluate/run-trial.ts';
+import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from '../../../testing/evaluate/scenario-values.ts';
 import { runShellCommand } from '../../../testing/evaluate/shell-command.ts';
 import {
   CannotRunError,
@@ -46,14 +47,22 @@ import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput }
 import { readFixture } from '../../read-fixture.ts';
 import { explainListenError } from '../explain-listen-error.ts';
 import { parseOne } from '../start-settings.ts';
-import { AgentPorts, hasPlaceholder, LastingAgent, ProcessAgent, RunningAgent, StartedAgent } from './process-agent.ts';
+import {
+  AgentPorts,
+  checkAgentListens,
+  hasPlaceholder,
+  LastingAgent,
+  ProcessAgent,
+  RunningAgent,
+  StartedAgent,
+} from './process-agent.ts';
 
 /** The exit code if nothing could be run, or not everything. */
 const COULD_NOT_RUN = 2;
 
 /**
- * Runs scenarios with an agent, or compares two reports. The exit code is 0 if every trial passed, 1 if one did not, and
- * 2 if the scenarios could not be run.
+ * Runs scenarios with an agent, or compares two reports. The exit code is 0 if every scenario has reached what is
+ * required, which is by default that every trial passes, 1 if one has not, and 2 if the scenarios could not be run.
  */
 export const evaluateCommand: RunCommand = async (terminal, flags, first = '', command, others) => {
   if (first === 'compare') return compare(terminal, flags, others);
@@ -73,6 +82,7 @@ async function run(
   paths: readonly string[],
   command: readonly string[],
 ): Promise<number> {
+  if (flags.all) throw new UsageError(`${flags.all.source} is only for the command evaluate compare.`);
   const agentUrl = readAgentUrl(flags);
   if (agentUrl === undefined && command.length === 0) {
     throw new UsageError(
@@ -89,8 +99,9 @@ async function run(
   if (k !== undefined && k > (repeat ?? 1)) {
     throw new UsageError(`${flags.k?.source} must be at most the number of trials in --repeat, ${repeat ?? 1}.`);
   }
-  const parameters = parseEach(flags.set, (text, source) => parsePair(text, source, '<parameter>=<text>'));
-  const scenarios = await loadScenarios(paths, Object.fromEntries(parameters));
+  const require = readShare(flags.require);
+  const set = parseEach(flags.set, (text, source) => parsePair(text, source, '<parameter>=<text>'));
+  const scenarios = await loadScenarios(paths, { told: readTold(flags.told), parameters: Object.fromEntries(set) });
   const started = scenarios.find(({ agent }) => agent.told === 'start');
   if (started && (isShared || agentUrl !== undefined)) {
     throw new UsageError(
@@ -98,6 +109,7 @@ async function run(
         'command after --, without --shared.',
     );
   }
+  if (agentUrl !== undefined) await checkAgentListens(agentUrl);
   const fixtureFile = textOfFlag(flags.fixtures);
   const fixtures = fixtureFile === undefined ? undefined : await readFixture(fixtureFile, terminal.err);
   const controller = new AbortController();
@@ -107,6 +119,8 @@ async function run(
   const createAgent = agentsOf(terminal, flags, command, agentUrl);
   const details: RunDetails = {
     repeat,
+    require,
+    k,
     concurrency: readCount(flags.concurrency, 1),
     only: textOfFlag(flags.only),
     seed: parseOne(EVALUATE_FLAGS.seed, flags.seed),
@@ -136,10 +150,10 @@ async function run(
     const evaluation = await runEvaluation(scenarios, details);
     terminal.showStatus?.('');
     // If a file cannot be written, the result is not lost.
-    terminal.out(flags.json?.value === true ? toPrintableJson(evaluation) : writeEvaluation(evaluation, k));
+    terminal.out(flags.json?.value === true ? toPrintableJson(evaluation) : writeEvaluation(evaluation));
     await files.write(evaluation);
     if (controller.signal.aborted) return COULD_NOT_RUN;
-    return evaluation.failed + evaluation.cannotTell === 0 ? 0 : 1;
+    return evaluation.isGateMet ? 0 : 1;
   } finally {
     await lasting.agent?.stop();
     await files.close();
@@ -199,6 +213,20 @@ function readAgentUrl(flags: GivenFlags): string | undefined {
   const url = textOfFlag(flags['agent-url']);
   if (url === undefined || isUrlWithScheme(url.replace(/[{}]/g, ''), /^https?$/)) return url;
   throw new UsageError(`${flags['agent-url']?.source} must be the URL of the agent's webhook, not ${quote(url)}.`);
+}
+
+function readShare(flag: GivenFlag | undefined): number | undefined {
+  const text = textOfFlag(flag);
+  if (text === undefined) return undefined;
+  if (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && isShare(Number(text))) return Number(text);
+  throw new UsageError(`${flag?.source} must be ${SHARE_RULE}, not ${quote(text)}.`);
+}
+
+function readTold(flag: GivenFlag | undefined): Told | undefined {
+  const text = textOfFlag(flag);
+  const told = TOLD.find((each) => each === text);
+  if (text === undefined || told) return told;
+  throw new UsageError(`${flag?.source} must be ${TOLD_RULE}, not ${quote(text)}.`);
 }
 
 function readCount(flag: GivenFlag | undefined, least: number): number | undefined {
@@ -302,8 +330,16 @@ class Files {
   }
 }
 
-/** Compares two reports that `evaluate --json` has printed. The exit code is 1 if a scenario got worse. */
+/** The flags that `evaluate compare` takes. */
+const COMPARE_FLAGS: ReadonlySet<string> = new Set(['all', 'json']);
+
+/**
+ * Compares two reports that `evaluate --json` has printed. The exit code is 1 if the agent got worse, on the whole or in a
+ * scenario.
+ */
 async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly string[]): Promise<number> {
+  const other = Object.entries(flags).find(([name, flag]) => !COMPARE_FLAGS.has(name) && flag?.source.startsWith('-'));
+  if (other) throw new UsageError(`The command evaluate compare does not take ${other[1]?.source}; see --help.`);
   const [before, after, ...more] = paths;
   if (before === undefined || after === undefined || more.length > 0) {
     throw new UsageError(
@@ -311,9 +347,16 @@ async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly st
     );
   }
   const comparison = compareEvaluations(await readReport(before), await readReport(after));
-  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : writeComparison(comparison));
-  return comparison.scenarios.some(({ change }) => change === 'worse') ? 1 : 0;
+  if (comparison.scenarios.length === 0) {
+    throw new CannotRunError(`The reports ${before} and ${after} have no scenario in common.`, COULD_NOT_RUN);
+  }
+  const all = flags.all?.value === true;
+  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : writeComparison(comparison, { all }));
+  return isWorse(comparison) ? 1 : 0;
 }
+
+/** More trials than that has no scenario: `--repeat` takes no more. */
+const MAX_COUNT = 9_999_999;
 
 async function readReport(file: string): Promise<Evaluation> {
   const text = await readNamedFile(file, 'report').catch(({ message }: Error) => {
@@ -329,8 +372,9 @@ async function readReport(file: string): Promise<Evaluation> {
   if (type !== 'evaluation') refuseReport(file, 'its type must be "evaluation"');
   if (Number(version) > REPORT_VERSION) refuseReport(file, `its version is ${version}; use a newer ${NAME}`);
   const isCounted = (scenario: unknown) => {
-    const { name, passed, failed } = Object(scenario);
-    return typeof name === 'string' && [passed, failed].every((count) => Number.isSafeInteger(count) && count >= 0);
+    const { name, passed, failed, cannotTell = 0 } = Object(scenario);
+    const isCount = (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0 && Number(count) <= MAX_COUNT;
+    return typeof name === 'string' && [passed, failed, cannotTell].every(isCount);
   };
   if (!Array.isArray(scenarios) || !scenarios.every(isCounted)) {
     refuseReport(file, 'each of its scenarios must have name, passed and failed');

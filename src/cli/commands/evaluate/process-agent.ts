@@ -21,6 +21,8 @@ export interface ProcessAgentOptions {
   readonly path: string | undefined;
   /** The text of the line that the agent prints when it is ready; undefined if it is ready when its port answers. */
   readonly readyText: string | undefined;
+  /** How long the agent may take until it is ready, in milliseconds. Default: 30,000. */
+  readonly readyMs?: number | undefined;
   /** The text of the line that the agent prints when it is done; undefined if it does not say that in this way. */
   readonly doneText: string | undefined;
   /** Starts the processes of all agents. */
@@ -31,6 +33,14 @@ export interface ProcessAgentOptions {
 
 /** How long an agent may take until it is ready, in milliseconds. */
 const READY_MS = 30_000;
+
+/** What an agent that has no webhook may need. */
+const NEEDS_NO_WEBHOOK =
+  'If it has no webhook, say how it learns of mail, for example by --told poll or by agent: { told: poll } in the scenario.';
+
+/** What an agent that has ended at once may need. */
+const LOOKS_ONCE =
+  ' If it looks for mail once and ends, say so by --told start or by agent: { told: start } in the scenario.';
 
 /** The time between two tries to connect to the agent, in milliseconds. */
 const TRY_MS = 20;
@@ -51,6 +61,7 @@ export class ProcessAgent implements TrialAgent {
   readonly #output = new OutputTail();
   #tree: ProcessTree | undefined;
   #problem: string | undefined;
+  #isReady = false;
   #isStopping = false;
   #listener: (news: AgentNews) => void = () => {};
 
@@ -65,7 +76,7 @@ export class ProcessAgent implements TrialAgent {
   }
 
   async start(place: AgentPlace): Promise<void> {
-    const { command, env, path, readyText, doneText, trees } = this.#options;
+    const { command, env, path, readyText, readyMs = READY_MS, doneText, trees } = this.#options;
     const [file = '', ...args] = command;
     const variables = { ...env, ...variablesOf(place), MAILBOX_AGENT_PORT: String(this.#port) };
     const isWindows = process.platform === 'win32';
@@ -99,13 +110,16 @@ export class ProcessAgent implements TrialAgent {
     const ended = new Promise<never>((_, reject) => {
       const report = (code: number | null, signal: NodeJS.Signals | null) => {
         const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
-        const problem = `The agent ended ${how} before the trial was over.`;
+        const isLook = code === 0 && path !== undefined;
+        const problem = this.#isReady
+          ? `The agent ended ${how} before the trial was over.`
+          : `The agent ended ${how} before it was ready.${isLook ? LOOKS_ONCE : ''}`;
         if (code === 0 && !this.#isStopping) {
           // A further trial cannot begin with an agent that has ended.
           this.#problem ??= problem;
           this.#listener({ kind: 'ended', tooEarly: problem });
         } else this.#fail(problem);
-        reject(new AgentError(`The agent ended ${how} before it was ready.`));
+        reject(new AgentError(problem));
       };
       // `close` comes after the last output, which says why the agent has ended. It does not come while a process that the
       // agent has started keeps the output open.
@@ -121,17 +135,21 @@ export class ProcessAgent implements TrialAgent {
     ended.catch(() => undefined);
     startFailed.catch(() => undefined);
     await Promise.race([startFailed, once(child, 'spawn')]);
-    if (readyText === undefined && path === undefined) return;
+    this.#isReady = readyText === undefined && path === undefined;
+    if (this.#isReady) return;
     const ready = readyText === undefined ? this.#waitForPort() : readyTextPrinted;
     const missing =
-      readyText === undefined ? `nothing listens on its port ${this.#port}` : `it has not printed ${quote(readyText)}`;
+      readyText === undefined
+        ? `nothing listens on its port ${this.#port}. ${NEEDS_NO_WEBHOOK}`
+        : `it has not printed ${quote(readyText)}.`;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timedOut = new Promise<never>((_, reject) => {
-      const message = `The agent was not ready after ${READY_MS / 1000} s: ${missing}`;
-      timer = setTimeout(() => reject(new AgentError(message)), READY_MS);
+      const message = `The agent was not ready after ${readyMs / 1000} s: ${missing}`;
+      timer = setTimeout(() => reject(new AgentError(message)), readyMs);
     });
     try {
       await Promise.race([ready, ended, timedOut]);
+      this.#isReady = true;
     } finally {
       clearTimeout(timer);
     }
@@ -281,15 +299,46 @@ function isFree(port: number): Promise<boolean> {
 }
 
 /** Returns whether something listens on a port of this machine. */
-function answers(port: number): Promise<boolean> {
+async function answers(port: number): Promise<boolean> {
+  return (await findConnectProblem('127.0.0.1', port)) === undefined;
+}
+
+/** How long a connection to an agent that runs already may take, in milliseconds. */
+const CONNECT_MS = 5_000;
+
+/** Connects to a port, and returns why that is not possible; undefined if something listens there. */
+function findConnectProblem(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => {
-      resolve(true);
+    const socket = connect({ host, port, timeout: CONNECT_MS });
+    const end = (problem: string | undefined) => {
+      resolve(problem);
       socket.destroy();
+    };
+    socket.once('connect', () => end(undefined));
+    socket.once('timeout', () => end(`it did not answer in ${CONNECT_MS / 1000} s`));
+    socket.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+      const isUnknown = code === 'ENOTFOUND' || code === 'EAI_AGAIN';
+      end(isUnknown ? 'there is no such host' : code === 'ECONNREFUSED' ? 'the connection was refused' : message);
     });
   });
+}
+
+/**
+ * Checks that something listens at the URL of an agent that runs already, unless its host differs between trials.
+ *
+ * @throws {CannotRunError} if nothing does.
+ */
+export async function checkAgentListens(agentUrl: string): Promise<void> {
+  const [one, other] = ['a', 'b'].map((value) => new URL(agentUrl.replace(PLACEHOLDER, value)));
+  if (!one || one.host !== other?.host) return;
+  const host = one.hostname.replace(/^\[|\]$/g, '');
+  const problem = await findConnectProblem(host, Number(one.port) || (one.protocol === 'https:' ? 443 : 80));
+  if (problem === undefined) return;
+  // The rest of the URL may have a key.
+  throw new CannotRunError(
+    `Nothing listens at ${one.origin}, which --agent-url names: ${problem}; start the agent first.`,
+    2,
+  );
 }
 
 /** Serves all trials with one agent that is started before the first of them. Its webhook was added then, too. */

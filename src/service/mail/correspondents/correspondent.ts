@@ -134,8 +134,18 @@ const KIND_RULE = `must be one of ${KINDS.join(', ')}`;
 function createKindSchemas<Replies extends z.ZodType>(replyList: Replies) {
   const optionalList = replyList.optional().transform((given) => given ?? []);
   return [
-    z.strictObject({ ...personFields(), ...commonFields(), replies: replyList }),
-    z.strictObject({ ...automaticFields(), ...commonFields(), replies: optionalList }),
+    z.strictObject({
+      ...personFields(),
+      ...commonFields(),
+      /** The answers to the first mail, the second mail, and so on. */
+      replies: replyList,
+    }),
+    z.strictObject({
+      ...automaticFields(),
+      ...commonFields(),
+      /** The text of the notice or, for a ticket system, the answers to the later mails of a ticket. */
+      replies: optionalList,
+    }),
     z.strictObject({ ...mailingListFields(), ...commonFields() }),
     z.strictObject({ ...bouncesFields(), ...commonFields() }),
   ] as const;

@@ -6,7 +6,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, type TestContext, test, vi } from 'vitest';
-import { AgentPorts } from '../../../../src/cli/commands/evaluate/process-agent.ts';
+import { AgentPorts, ProcessAgent } from '../../../../src/cli/commands/evaluate/process-agent.ts';
+import { ProcessTrees } from '../../../../src/server/process-tree.ts';
+import type { AgentPlace } from '../../../../src/testing/evaluate/agent-driver.ts';
 import type { Evaluation } from '../../../../src/testing/evaluate/index.ts';
 import { NEVER, runHere } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -310,10 +312,17 @@ test('the table has the scenarios, and below it why a trial did not pass', async
   const { code, out } = await runHere(args, process.env, { interrupted: NEVER, showStatus });
   const lines = out.join('\n').split('\n');
   expect(code).toBe(1);
-  expect(lines[0]).toMatch(/^Scenario +Passed +Silent +pass@1 +pass\^2 +Utility +Attacks +Time +Requests$/);
-  expect(lines[1]).toMatch(/^Answers once +0\/2 +0 +0 % +0 % +- +- +\d\.\d s +\d+$/);
-  expect(lines[2]).toMatch(/^injection-plain +2\/2 +0 +100 % +100 % +100 % +0 %/);
+  expect(lines[0]?.split(/ {2,}/)).toEqual([
+    ...['Scenario', 'Passed', 'Silent', 'pass@1 (95 %)', 'pass^2', 'Required pass^2'],
+    ...['Utility (95 %)', 'Attacks (95 %)', 'Time', 'Requests'],
+  ]);
+  expect(lines[1]).toMatch(/^Answers once +0\/2 +0 +0 % \(0–66 %\) +0 % +100 %, not met +- +- +\d\.\d s +\d+$/);
+  expect(lines[2]).toMatch(
+    /^injection-plain +2\/2 +0 +100 % \(34–100 %\) +100 % +100 % +100 % \(34–100 %\) +0 % \(0–66 %\)/,
+  );
   expect(lines).toContain('4 of 6 trials passed, 2 failed.');
+  expect(lines).toContain('Gate: not met. 1 of 3 scenarios has not reached what is required:');
+  expect(lines).toContain('  Answers once: 0 of 2 trials passed, so pass^2 is 0 %; 100 % required.');
   expect(lines.join('\n')).toContain(`Answers once, trial 1, failed (${file}:2)\n  Not so: sentOnce`);
   expect(status).toContainEqual(expect.stringMatching(/^6 of 6 trials; the latest, of "[^"]+", \w+/));
 });
@@ -324,6 +333,10 @@ const WRONG: readonly (readonly [flags: readonly string[], message: string])[] =
   [['--repeat', '2', '--k', '3'], '--k must be at most the number of trials in --repeat, 2.'],
   [['--timeout', 'soon'], '--timeout must be a duration such as 60s or 5m, up to 1d, not "soon".'],
   [['--only', 'nothing'], '$ has no scenario whose name contains "nothing".'],
+  [['--require', '80'], '--require must be a share from 0 to 1, such as 0.8, not "80".'],
+  [['--require=-0.1'], '--require must be a share from 0 to 1, such as 0.8, not "-0.1".'],
+  [['--all'], '--all is only for the command evaluate compare.'],
+  [['--told', 'pull'], '--told must be one of webhook, stream, poll, imap, mcp, start, not "pull".'],
   [['--agent-url', 'http://127.0.0.1:1/'], 'takes either --agent-url or a command after --, but got both.'],
   [['--junnit', 'x'], 'did you mean --junit?'],
 ];
@@ -372,6 +385,93 @@ test('a port that is taken is refused, with what would be right', async (context
   expect(code).toBe(2);
 });
 
+/** Scenarios of which the agent that answers twice passes one of two; `require` is what each of them requires. */
+const GATED = `
+- name: Answers once
+  steps:
+    - fault: { name: lost-reply, operation: replyToMessage }
+    - deliver: { from: dana@customer.test, subject: Order 7, plainBody: Where is my chair? }
+    - until: quiet
+    - advance: 1h
+  expect:
+    - sentOnce: { to: dana@customer.test, inReplyTo: first }
+`;
+
+/** The gates of runs in which no trial passes or, with the agent that answers once, every trial. */
+const GATES = [
+  ['doubler', [], '', 1],
+  ['doubler', ['--require', '0.5'], '', 1],
+  ['doubler', ['--require', '0'], '', 0],
+  ['doubler', [], '\n  require: 0\n', 0],
+  // The scenario knows better than the run.
+  ['doubler', ['--require', '0'], '\n  require: 0.5\n', 1],
+  ['replier', ['--require', '1', '--k', '2'], '', 0],
+] as const;
+
+test.for(GATES)('the exit code of the agent %s with %j and%j is %i, as every report says', async (gate, context) => {
+  const [agent, flags, require, exitCode] = gate;
+  const folder = await makeFolder(context);
+  const junit = join(folder, 'junit.xml');
+  const { code, report } = await evaluateWith(context, agent, ['--repeat', '2', '--junit', junit, ...flags], {
+    scenarios: GATED.trimEnd() + require,
+  });
+  expect(code).toBe(exitCode);
+  expect(report?.isGateMet).toBe(exitCode === 0);
+  const [, failures, errors] = /failures="(\d+)" errors="(\d+)"/.exec(await readFile(junit, 'utf8')) ?? [];
+  expect(Number(failures) + Number(errors) === 0).toBe(exitCode === 0);
+});
+
+test('an agent that looks for mail passes scenarios that say nothing of it with --told poll', async (context) => {
+  const scenarios =
+    'name: Answers\nsteps: [{ deliver: { from: dana@customer.test, subject: Order 7, plainBody: Hi } }]\nexpect: [{ answered: first }]\n';
+  const flags = ['--told', 'poll', '--done', 'All mail is handled'];
+  const { code, report } = await evaluateWith(context, 'looker line', flags, { scenarios });
+  expect([code, report?.passed], JSON.stringify(report)).toEqual([0, 1]);
+});
+
+test('an agent that has no webhook is told of told', async (context) => {
+  const scenarios =
+    'name: Answers\nsteps: [{ deliver: { from: dana@customer.test, subject: Order 7, plainBody: Hi } }]\nexpect: [{ answered: first }]\n';
+  const { report } = await evaluateWith(context, 'once', [], { scenarios });
+  expect(report?.scenarios[0]?.trials[0]).toMatchObject({
+    verdict: 'failed',
+    reason: expect.stringMatching(
+      /^The agent ended with the exit code 0 before it was ready\. If it looks for mail once and ends, say so by --told start /,
+    ),
+  });
+  // The same error comes after 30 seconds; this agent gets less.
+  const trees = new ProcessTrees();
+  const options = { command: [process.execPath, '-e', 'setInterval(() => {}, 1000)'], env: process.env };
+  const agent = new ProcessAgent(
+    { ...options, path: '/', readyText: undefined, doneText: undefined, readyMs: 300, trees, onLeft: () => undefined },
+    await new AgentPorts().take(),
+  );
+  context.onTestFinished(() => agent.stop());
+  const place = { keys: {}, ports: {}, baseUrl: 'http://127.0.0.1:1', doneUrl: 'http://127.0.0.1:1' };
+  await expect(agent.start(place as AgentPlace)).rejects.toThrow(
+    /^The agent was not ready after 0\.3 s: nothing listens on its port \d+\. If it has no webhook, say how it learns of mail, for example by --told poll or by agent: \{ told: poll \} in the scenario\.$/,
+  );
+});
+
+test.for(['', '?key={key}&id={inboxId}'])(
+  'an agent that does not run at the URL with "%s" is named before any trial, with the exit code 2',
+  async (query, context) => {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    await new Promise<void>((resolve) => void server.close(() => resolve()));
+    const seen: string[] = [];
+    const { code, err } = await evaluateWith(context, '', ['--agent-url', `http://localhost:${port}/hook${query}`], {
+      command: [],
+      showStatus: (text) => void seen.push(text),
+    });
+    expect([code, seen]).toEqual([2, []]);
+    expect(err.trim().split('\n')).toEqual([
+      `agent-mailbox-mock: Nothing listens at http://localhost:${port}, which --agent-url names: the connection was refused; start the agent first.`,
+    ]);
+  },
+);
+
 test('two reports are compared, by what is beyond chance', async (context) => {
   const folder = await makeFolder(context);
   const write = async (name: string, scenarios: readonly (readonly [string, number, number])[]) => {
@@ -396,6 +496,8 @@ test('two reports are compared, by what is beyond chance', async (context) => {
   const { code, out } = await runHere(['evaluate', 'compare', before, after], {}, { interrupted: NEVER });
   expect(code).toBe(1);
   expect(out.join('\n').split('\n')).toEqual([
+    'Better in some scenarios and worse in others: 15/30 (50 %) → 18/30 (60 %); on the whole p = 1.000, losses in single scenarios p = 0.141, gains in single scenarios p = 0.006.',
+    '',
     'Worse:',
     '  a: 10/10 (100 %) → 1/10 (10 %), p < 0.001',
     '',
@@ -403,17 +505,34 @@ test('two reports are compared, by what is beyond chance', async (context) => {
     '  b: 0/10 (0 %) → 10/10 (100 %), p < 0.001',
     '',
     'Within chance:',
-    '  c: 5/10 (50 %) → 7/10 (70 %), p = 0.650',
+    '  c: 5/10 (50 %) → 7/10 (70 %), p = 1.000; so few trials cannot show a change; this difference needs 108 trials',
     '',
-    'Not judged in one of the runs:',
+    'No trial in one of the runs:',
     '  d: 0/0 (-) → 5/5 (100 %)',
     '',
-    'Only before: e',
-    'Only after: f',
-    "By Fisher's exact test, two-sided, at 0.05, with Holm's correction over the scenarios.",
+    'Gone, so nothing is compared:',
+    '  e',
+    '',
+    'New, so nothing is compared:',
+    '  f',
+    '',
+    'If the agent is the same, any change is found in at most 5 % of such comparisons.',
   ]);
   const same = await runHere(['evaluate', 'compare', before, before], {}, { interrupted: NEVER });
-  expect(same.code).toBe(0);
+  expect([same.code, same.out.join('\n')]).toEqual([
+    0,
+    expect.stringContaining('Unchanged: 4 scenarios; --all lists them.'),
+  ]);
+  const all = await runHere(['evaluate', 'compare', before, before, '--all'], {}, { interrupted: NEVER });
+  expect(all.out.join('\n')).toContain('Unchanged:\n  a: 10/10 (100 %) → 10/10 (100 %); ');
+  const gated = await runHere(['evaluate', 'compare', before, after, '--require', '0.8'], {}, { interrupted: NEVER });
+  expect(gated.err).toContain('The command evaluate compare does not take --require; see --help.');
+  const strange = await runHere(
+    ['evaluate', 'compare', before, await write('strange.json', [['x', 1, 0]])],
+    {},
+    { interrupted: NEVER },
+  );
+  expect(strange).toMatchObject({ code: 2, err: expect.stringContaining('have no scenario in common.') });
   await writeFile(join(folder, 'other.json'), '{"type":"trace"}');
   const other = await runHere(['evaluate', 'compare', before, join(folder, 'other.json')], {}, { interrupted: NEVER });
   expect(other).toMatchObject({ code: 2, err: expect.stringContaining('its type must be "evaluation"') });
