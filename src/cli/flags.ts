@@ -297,6 +297,11 @@ export const EVALUATE_FLAGS = {
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
     },
     only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
+    set: {
+      multiple: true,
+      value: '<parameter>=<text>',
+      help: 'Set a parameter of the scenarios, such as question="Where is my order?"; repeatable',
+    },
     seed: numericFlag('seed', '<number>', 'Make mails, ids and domains the same in every run with this number'),
     timeout: { value: '<duration>', help: 'Longest real time of a trial whose scenario has no limit (default 60s)' },
     'quiet-time': {

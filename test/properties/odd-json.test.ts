@@ -7,6 +7,7 @@ import { createMailbox, defaultFixture } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { parseScenarios } from '../../src/testing/evaluate/parse-scenarios.ts';
+import { applyParameters } from '../../src/testing/evaluate/scenario-parameters.ts';
 import { runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { ROOT } from '../support/root.ts';
@@ -62,7 +63,7 @@ describe('an object in the place of a text', () => {
     const folder = join(ROOT, 'fixtures/scenarios');
     for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml'))) {
       for (const value of oddForms(parse(readFileSync(join(folder, file), 'utf8')))) {
-        const error = errorOf(() => parseScenarios([{ value, file }]));
+        const error = errorOf(() => parseScenarios(applyParameters([{ value, file }])));
         expect(error?.name ?? 'ScenarioError', file).toBe('ScenarioError');
         expect(error?.message ?? '').not.toMatch(OF_THE_ENGINE);
       }

@@ -20,8 +20,8 @@ const ENDING: Readonly<Partial<Record<ControlCallId, string>>> = {
   closeSandbox: 'The agent tried to remove a sandbox',
 };
 
-/** How many requests that no trial owns are kept. */
-const MAX_UNOWNED = 1_000;
+/** How many requests without a valid key are kept. */
+const MAX_REFUSED = 1_000;
 
 /** Follows the control calls of the agents of an emulator. */
 export interface ControlListener {
@@ -31,6 +31,8 @@ export interface ControlListener {
   onChange(call: ControlCallId): void;
   /** Is called with a sentence when an agent makes a call that would end its trial. */
   onEnding(sentence: string): void;
+  /** Is called when a request came with a key that a trial no longer has, with the id of the tenant of this trial. */
+  onOldKey(worldId: string): void;
 }
 
 /**
@@ -47,7 +49,8 @@ export class ControlDoor implements ControlGuest {
   readonly #keysByWorld = new Map<string, Set<string>>();
   /** The keys of trials that have ended. */
   readonly #endedKeys = new Set<string>();
-  readonly #unowned: { readonly text: string; readonly atMs: number }[] = [];
+  /** Requests without a valid key: whose they are, if that is known. */
+  readonly #refused: { readonly text: string; readonly atMs: number; readonly worldId: string | undefined }[] = [];
 
   constructor(mayControl: boolean) {
     this.token = mayControl ? newToken() : undefined;
@@ -82,8 +85,9 @@ export class ControlDoor implements ControlGuest {
   }
 
   /**
-   * Keeps a request with which no valid key came: nobody knows which agent has sent it. An agent that is late has a key
-   * of a trial that has ended, which no other agent can know.
+   * Keeps a request with which no valid key came. If its key was one of a trial, and was replaced, it is of this trial,
+   * because no other agent can know the key. Otherwise nobody knows which agent has sent it. An agent that is late has a
+   * key of a trial that has ended.
    */
   onRequest(
     { method, path }: { readonly method: string; readonly path: string },
@@ -93,14 +97,24 @@ export class ControlDoor implements ControlGuest {
     if (key !== undefined && principal) {
       if (principal.world) this.#keysByWorld.get(principal.world.id)?.add(key);
     } else if (key === undefined || !this.#endedKeys.has(key)) {
-      this.#unowned.push({ text: `${method} ${path}`, atMs: RealDate.now() });
-      if (this.#unowned.length > MAX_UNOWNED) this.#unowned.shift();
+      const worldId = key === undefined ? undefined : this.#findTrialOf(key);
+      this.#refused.push({ text: `${method} ${path}`, atMs: RealDate.now(), worldId });
+      if (this.#refused.length > MAX_REFUSED) this.#refused.shift();
+      if (worldId !== undefined) for (const listener of this.#listeners) listener.onOldKey(worldId);
     }
   }
 
-  /** Returns the requests that no trial owns and that came after a time. */
-  unownedSince(timeMs: number): string[] {
-    return this.#unowned.flatMap(({ text, atMs }) => (atMs >= timeMs ? text : []));
+  #findTrialOf(key: string): string | undefined {
+    for (const [worldId, keys] of this.#keysByWorld) if (keys.has(key)) return worldId;
+    return undefined;
+  }
+
+  /**
+   * Returns the requests without a valid key that came after a time: those that no trial owns or, with the id of a tenant,
+   * those with a key that its trial no longer has.
+   */
+  refusedSince(timeMs: number, worldId?: string): string[] {
+    return this.#refused.flatMap((each) => (each.atMs >= timeMs && each.worldId === worldId ? each.text : []));
   }
 
   onRefused({ method, path }: { readonly method: string; readonly path: string }): void {

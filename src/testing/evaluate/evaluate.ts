@@ -1,4 +1,5 @@
 import { checkOptions, describeValue } from '../../basics/check-options.ts';
+import { isPlainObject } from '../../control/verdicts/compare.ts';
 import type { Evaluation, FinishedTrialReport } from './evaluation.ts';
 import { createFunctionAgent, type EvaluatedAgent } from './function-agent.ts';
 import { type ParsedScenario, parseScenarios } from './parse-scenarios.ts';
@@ -6,6 +7,7 @@ import { readScenarios } from './read-scenarios.ts';
 import { writeEvaluation } from './report-text.ts';
 import { type RunOptions, runEvaluation } from './run-evaluation.ts';
 import type { SampleScenarios, Scenario } from './scenario.ts';
+import { applyParameters, type ParameterValues } from './scenario-parameters.ts';
 import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from './scenario-values.ts';
 import { runShellCommand } from './shell-command.ts';
 
@@ -14,6 +16,8 @@ export type ScenarioInput = string | Scenario | SampleScenarios | readonly (stri
 
 /** Options of `evaluate`; each has a default. */
 export interface EvaluateOptions extends RunOptions {
+  /** Values of parameters of the scenarios, by their names, in place of the default values. */
+  readonly parameters?: ParameterValues | undefined;
   /** How agents learn of mail, in place of what each scenario says of it. */
   readonly told?: Told | undefined;
   /** Is called after each trial with its result, and with the text of its trace. */
@@ -21,7 +25,20 @@ export interface EvaluateOptions extends RunOptions {
 }
 
 const OPTION_NAMES = [
-  ...['repeat', 'require', 'k', 'told', 'concurrency', 'only', 'seed', 'timeoutMs', 'quietMs', 'fixtures', 'onTrial'],
+  ...[
+    'repeat',
+    'require',
+    'k',
+    'told',
+    'concurrency',
+    'only',
+    'seed',
+    'timeoutMs',
+    'quietMs',
+    'fixtures',
+    'parameters',
+    'onTrial',
+  ],
 ] as const;
 
 /** The result of `evaluate`. */
@@ -71,7 +88,7 @@ export async function prepareScenarios(
 async function runAll(
   agent: EvaluatedAgent,
   parsed: readonly ParsedScenario[],
-  { onTrial, ...run }: EvaluateOptions,
+  { onTrial, parameters: _, ...run }: EvaluateOptions,
 ): Promise<EvaluateResult> {
   const evaluation = await runEvaluation(parsed, {
     ...run,
@@ -86,16 +103,22 @@ async function runAll(
   });
 }
 
-/** Reads and checks scenarios. With `told`, the agents of all of them learn of mail in this way. @throws {ScenarioError} */
+/**
+ * Reads scenarios, puts the values of their parameters into them, and checks them. With `told`, the agents of all of them
+ * learn of mail in this way.
+ *
+ * @throws {ScenarioError} with every mistake, its path and its line.
+ */
 export async function loadScenarios(
   scenarios: ScenarioInput,
-  { told }: Pick<EvaluateOptions, 'told'> = {},
+  { told, parameters = {} }: Pick<EvaluateOptions, 'told' | 'parameters'> = {},
 ): Promise<ParsedScenario[]> {
   const items: readonly unknown[] = Array.isArray(scenarios) ? scenarios : [scenarios];
   const paths = items.filter((item): item is string => typeof item === 'string');
   const values = items.filter((item) => typeof item !== 'string');
-  const sources = await readScenarios(paths);
-  const parsed = parseScenarios(values.length > 0 ? [...sources, { value: values }] : sources);
+  const inCode = values.length > 0 ? [{ value: values }] : [];
+  const sources = await readScenarios(paths, (read) => applyParameters([...read, ...inCode], parameters));
+  const parsed = parseScenarios(sources);
   return told === undefined ? parsed : parsed.map((scenario) => withTold(scenario, told));
 }
 
@@ -110,6 +133,19 @@ function checkInput(name: string, agent: unknown, options: EvaluateOptions): voi
   }
   checkOptions(name, options, OPTION_NAMES);
   checkValues(options);
+  checkParameters(options.parameters ?? {});
+}
+
+function checkParameters(parameters: unknown): void {
+  if (!isPlainObject(parameters)) {
+    throw new TypeError(
+      `The option parameters must be an object of names and texts, not ${describeValue(parameters)}.`,
+    );
+  }
+  for (const [name, value] of Object.entries(parameters)) {
+    if (typeof value === 'string') continue;
+    throw new TypeError(`The option parameters.${name} must be a text, not ${describeValue(value)}.`);
+  }
 }
 
 function checkValues({ repeat = 1, k, require, told, concurrency, seed, timeoutMs, quietMs }: EvaluateOptions): void {

@@ -225,10 +225,10 @@ function shortOrFields<Short, Expected>(
 const TRUE_RULE = mustBe('true or an object of fields');
 
 const expectationFields = () => ({
-  /** As `toHaveSentMail`. */
-  sent: fieldsOf<ExpectedMails>('toHaveSentMail', (field) => parseExpected('toHaveSentMail', field)).describe(
-    'An inbox sent a mail with these fields.',
-  ),
+  /** As `toHaveSentMail`, and `after`: only mail that was sent after this mail had arrived. */
+  sent: fieldsOf<SentFields>('toHaveSentMail', (field) => parseExpected('toHaveSentMail', field), {
+    after: mailName().describe('The name of a mail: only mail that was sent after it had arrived.').optional(),
+  }).describe('An inbox sent a mail with these fields.'),
   /** As `toHaveSentOnce`. */
   sentOnce: fieldsOf<Omit<ExpectedMail, 'times'>>('toHaveSentOnce', (field) =>
     parseExpected('toHaveSentOnce', field),
@@ -301,6 +301,12 @@ const expectationFields = () => ({
 export type CreatedFields = ExpectedObject & {
   /** The kind of the object. */
   readonly kind: CreatedKind;
+};
+
+/** A mail that was sent, and the mail after which it was sent. */
+export type SentFields = ExpectedMails & {
+  /** The name of a mail: only mail that was sent after it had arrived. */
+  readonly after?: MailName | undefined;
 };
 
 /** A mail that was passed on, and the mail that passed it on. */

@@ -81,14 +81,26 @@ function withoutRepeatedLooks<Scene extends JudgedScene['mailbox']>(mailbox: Sce
   return Object.assign(Object.create(mailbox), { journal }) as Scene;
 }
 
+/** Returns a mailbox whose journal has only the mail that was sent after the mail with a name had arrived. */
+function withoutMailBefore(scene: JudgedScene, name: string): JudgedScene['mailbox'] {
+  const { mailbox } = scene;
+  const { id } = scene.mailOf(name);
+  const start = mailbox.journal({ kinds: ['mail-received'] }).find(({ data }) => data.mail.id === id)?.number ?? 0;
+  const journal = (query: Parameters<JudgedScene['mailbox']['journal']>[0]) =>
+    mailbox.journal(query).filter(({ kind, number }) => kind !== 'mail-sent' || number > start);
+  return Object.assign(Object.create(mailbox), { journal }) as JudgedScene['mailbox'];
+}
+
 /** The expectations. */
 export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationRow>> = {
   sent: {
     moreWork: 'meets',
     isLasting: true,
     matcher: 'toHaveSentMail',
-    judge: (context, scene, value: Fields) =>
-      matchers.toHaveSentMail.call(context, scene.mailbox, resolve(scene, value)),
+    judge(context, scene, { after, ...value }: Fields) {
+      const mailbox = after === undefined ? scene.mailbox : withoutMailBefore(scene, String(after));
+      return matchers.toHaveSentMail.call(context, mailbox, resolve(scene, value));
+    },
   },
   sentOnce: {
     moreWork: 'meets',

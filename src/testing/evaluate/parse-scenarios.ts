@@ -220,6 +220,8 @@ function findNameProblems(
   const problems: Problem[] = [];
   /** The mails by name, each with the step that delivers it. */
   const mails = new Map<string, string>();
+  /** The mails that come because of steps, if the agent does something: only an expectation can name them. */
+  const answers = new Map<string, string>();
   /** Whether a step is wrong in a way that does not show which mail it delivers. */
   let mayDeliverMore = false;
   const refuse = (path: Path, wanted: string, others: readonly string[] = []) => {
@@ -243,19 +245,26 @@ function findNameProblems(
     const answered = answeredMailIn(step[name]);
     const isKnown = answered === undefined || answered === 'sent' || mails.has(answered);
     if (path && isMail && !isKnown) refuse([...path, name, 'inReplyTo'], answered, ['sent']);
-    const isTaken = as !== undefined && (['first', 'last', 'sent'].includes(as) || mails.has(as));
-    if (path && as !== undefined && (isTaken || !isMail)) {
-      const message = isTaken ? 'is already the name of a mail' : 'is only for a step that delivers a mail';
+    const isTaken = as !== undefined && (['first', 'last', 'sent'].includes(as) || mails.has(as) || answers.has(as));
+    const namesAnswer = findStep(name)?.namesAnswer === true;
+    if (path && as !== undefined && (isTaken || !(isMail || namesAnswer))) {
+      const message = isTaken
+        ? 'is already the name of a mail'
+        : 'is only for a step that delivers a mail, and for a correspondent';
       problems.push({ path: [...path, 'as'], message });
     }
     if (isTaken || as !== step.as) mayDeliverMore = true;
+    if (namesAnswer && as !== undefined) answers.set(as, name);
     if (!isMail) continue;
     if (mails.size === 0) mails.set('first', name);
     mails.set('last', name);
     if (as !== undefined) mails.set(as, name);
   }
 
+  for (const [as, name] of answers) mails.set(as, name);
   for (const { name, value, path } of paths.expect ? listSingles(expect, paths.expect) : []) {
+    const after = isPlainObject(value) ? value.after : undefined;
+    if (typeof after === 'string' && !mails.has(after)) refuse([...path, 'after'], after);
     const named = namedMailIn(name, value);
     if (!named) continue;
     const at = [...path, ...named.path];

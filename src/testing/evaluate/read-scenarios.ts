@@ -22,11 +22,16 @@ const MAX_INDENT = 200;
  * Reads files of scenarios: YAML, or JSON with or without comments. Of a folder, it reads every such file in it and below
  * it, in the order of their names.
  *
+ * @param complete - Changes what was read, before the mails are read that it names.
  * @throws {ScenarioError} if a file cannot be read or parsed, with its line, and if a folder has no such file.
  */
-export async function readScenarios(paths: readonly string[]): Promise<ScenarioSource[]> {
+export async function readScenarios(
+  paths: readonly string[],
+  complete: (sources: readonly ScenarioSource[]) => readonly ScenarioSource[] = (sources) => sources,
+): Promise<ScenarioSource[]> {
   const files = (await Promise.all(paths.map(listFiles))).flat();
-  return Promise.all([...new Set(files)].map(readScenarioFile));
+  const sources = complete(await Promise.all([...new Set(files)].map(readScenarioFile)));
+  return Promise.all(sources.map(readMailFiles));
 }
 
 async function listFiles(path: string): Promise<string[]> {
@@ -44,8 +49,7 @@ async function readScenarioFile(file: string): Promise<ScenarioSource> {
     refuseFile(file, `cannot be read: ${fileProblem(error, 'there is no such file')}`);
   });
   if (bytes.length > MAX_BYTES) refuseFile(file, `is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
-  const source = await parseScenarioText(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
-  return { ...source, value: await readMailFiles(source, file) };
+  return parseScenarioText(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
 }
 
 /**
@@ -105,7 +109,10 @@ function checkDepth(tokens: Iterable<string>, typeOf: (token: string) => string 
 }
 
 /** Replaces the path of an `.eml` file in each step `eml` by the bytes of the file, in base64. */
-async function readMailFiles({ value, lineOf }: ScenarioSource, file: string): Promise<unknown> {
+async function readMailFiles(source: ScenarioSource): Promise<ScenarioSource> {
+  const { value, file, lineOf } = source;
+  // Scenarios in code are in no folder, so that they cannot name a file.
+  if (file === undefined) return source;
   const place = { file, lineOf };
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   const replaced = await Promise.all(
@@ -119,7 +126,7 @@ async function readMailFiles({ value, lineOf }: ScenarioSource, file: string): P
       return { ...item, ...(steps !== undefined && { steps }), ...(twin !== undefined && { twin }) };
     }),
   );
-  return Array.isArray(value) ? replaced : replaced[0];
+  return { ...source, value: Array.isArray(value) ? replaced : replaced[0] };
 }
 
 async function readStepFiles(

@@ -2,6 +2,7 @@ import { foldAddress } from '../../basics/domain-name.ts';
 import { readDuration } from '../../basics/duration.ts';
 import { messageOf } from '../../basics/named-error.ts';
 import { RealDate } from '../../basics/real-timers.ts';
+import { toAddressKey } from '../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import type { RequestSummary } from '../../control/journal/request-entry.ts';
@@ -210,6 +211,8 @@ class Trial implements JudgedScene {
   readonly #scope: TrialScope;
   readonly #settings: TrialSettings;
   readonly #delivered: DeliveredMail[] = [];
+  /** The addresses of the correspondents whose first mail has a name, by this name. */
+  readonly #correspondents = new Map<string, string>();
   /** The ids of the mails that were there at the start. */
   readonly #given = new Set<string>();
   /** How often each control call was refused. */
@@ -267,6 +270,9 @@ class Trial implements JudgedScene {
       onRefused: (call) => void this.#refusedCalls.set(call, (this.#refusedCalls.get(call) ?? 0) + 1),
       onChange: (call) => void this.#changes.add(call),
       onEnding: (sentence) => this.#stopWith(TrialEnd.failed(sentence)),
+      onOldKey: (worldId) => {
+        if (worldId === this.#scope.ids.tenant) this.#countRequest();
+      },
     });
     let startedMs = realNowMs();
     try {
@@ -315,13 +321,18 @@ class Trial implements JudgedScene {
 
   mailOf(name: string): { readonly id: string; readonly messageId: string } {
     const id =
-      name === 'sent' ? this.mailbox.journal({ kinds: ['mail-sent'] }).at(-1)?.data.mail.id : this.#find(name)?.id;
+      name === 'sent'
+        ? this.mailbox.journal({ kinds: ['mail-sent'] }).at(-1)?.data.mail.id
+        : (this.#find(name)?.id ?? this.#findAnswer(name));
     const entry = this.mailbox
       .journal({ kinds: ['mail-received', 'mail-sent'] })
       .find(({ data }) => data.mail.id === id);
     if (entry) return { id: entry.data.mail.id, messageId: entry.data.mail.messageIdHeader };
-    const reason = name === 'sent' ? 'No inbox had sent a mail' : `The mail ${JSON.stringify(name)} was not delivered`;
-    throw new Error(`${reason}.`);
+    if (name === 'sent') throw new Error('No inbox had sent a mail.');
+    if (this.#correspondents.has(name)) {
+      throw new Error(`The correspondent ${JSON.stringify(name)} has sent no mail.`);
+    }
+    throw new Error(`The mail ${JSON.stringify(name)} was not delivered.`);
   }
 
   sampleOf(name: string): Sample {
@@ -334,6 +345,18 @@ class Trial implements JudgedScene {
     if (name === 'first') return this.#delivered[0];
     if (name === 'last') return this.#delivered.at(-1);
     return this.#delivered.find((mail) => mail.name === name);
+  }
+
+  /** Returns the id of the first mail of the correspondent with a name, or of the server that reports to it. */
+  #findAnswer(name: string): string | undefined {
+    const address = this.#correspondents.get(name);
+    const reached = this.mailbox
+      .journal({ kinds: ['correspondent'] })
+      .flatMap(({ data }) => (data.address === address ? data.messageIdHeader : []));
+    const answer = this.mailbox
+      .journal({ kinds: ['mail-received'] })
+      .find(({ data }) => data.source === 'correspondent' && reached.includes(data.mail.inReplyTo ?? ''));
+    return answer?.data.mail.id;
   }
 
   #stopWith(end: TrialEnd): void {
@@ -419,13 +442,18 @@ class Trial implements JudgedScene {
   #checkLimits({ messages, path }: RequestSummary): void {
     const { limits } = this.#scenario;
     if (this.#isEnding || this.#settings.earlier?.isNamedIn(path)) return;
-    this.#requests += 1;
-    if (this.#requests > limits.requests) {
-      const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
-      this.#stopWith(TrialEnd.failed(message));
-    } else if (messages.length > 0 && this.#countSent() > limits.mails) {
+    this.#countRequest();
+    if (!this.#isEnding && messages.length > 0 && this.#countSent() > limits.mails) {
       this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(limits.mails, 'mail')}, its limit.`));
     }
+  }
+
+  /** Counts a request of the agent, also one with a key that was replaced, and ends the trial beyond the limit. */
+  #countRequest(): void {
+    const { requests } = this.#scenario.limits;
+    this.#requests += 1;
+    if (this.#isEnding || this.#requests <= requests) return;
+    this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(requests, 'request')}, its limit.`));
   }
 
   #countSent(): number {
@@ -439,6 +467,9 @@ class Trial implements JudgedScene {
       else if (name === 'run') await this.#runCommandStep(String(value));
       else if (findStep(name)?.isMail) await this.#deliver(name, value, as);
       else await this.#callControl(name, value);
+      if (name === 'correspondent' && as !== undefined) {
+        this.#correspondents.set(as, toAddressKey((value as { readonly address: string }).address));
+      }
     } catch (error) {
       if (error instanceof TrialEnd) throw error;
       const message = toWritten(messageOf(error), this.#scope.domain);
@@ -689,7 +720,11 @@ class Trial implements JudgedScene {
       const context = createMatcherContext(isNever);
       const result = await judge(context, this, readPatterns(value, this.#scope.domain) as never);
       if (result.pass !== isNever) {
-        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.unownedSince(this.#startedAtMs) : [];
+        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.refusedSince(this.#startedAtMs) : [];
+        // Those with a key of this trial that was replaced are in its journal, but `stopped` does not read them there.
+        if (name === 'stopped') {
+          unowned.push(...this.#scope.door.refusedSince(this.#startedAtMs, this.#scope.ids.tenant));
+        }
         if (unowned.length === 0) {
           // A mail that was not sent may have been tried.
           const note = isNever ? (result.note?.() ?? '') : '';
@@ -740,7 +775,7 @@ class Trial implements JudgedScene {
     const requests = Math.max(readTraffic(observed).length, this.#requests);
     const hasActed = requests > 0 || this.#activity?.hasActed === true || this.#hasAnswered(observed);
     // A request that no key of a trial came with may be of this agent.
-    const unowned = this.#scope.door.unownedSince(this.#startedAtMs);
+    const unowned = this.#scope.door.refusedSince(this.#startedAtMs);
     const isUnseen = !end && !this.#settings.isIdle && !hasActed;
     const isMissing = isUnseen && unowned.length === 0;
     const isUnknown = isUnseen && unowned.length > 0;

@@ -120,7 +120,7 @@ const limitFields = () => ({
 export const MAIL_NAME = /^[\w-]+$/;
 
 const mailFields = () => ({
-  /** The name of the mail that the step delivers. */
+  /** The name of the mail that the step delivers, or of the first mail that the correspondent sends. */
   as: z
     .string(mustBe('a name of letters, digits, - and _'))
     .regex(MAIL_NAME, mustBe('a name of letters, digits, - and _'))
@@ -134,14 +134,14 @@ const mailFields = () => ({
  */
 export type Step = OneOf<StepValues & CallStepValues> & InputOf<ReturnType<typeof mailFields>>;
 
-/** The steps that deliver a mail, which `as` can name. */
-const MAIL_STEPS = Object.keys(STEPS).filter((name) => findStep(name)?.isMail);
+/** The steps that deliver a mail, or that a mail follows, which `as` can name. */
+const NAMED_STEPS = Object.keys(STEPS).filter((name) => findStep(name)?.isMail || findStep(name)?.namesAnswer);
 
 const step = lazy(
   () =>
     oneNameOf('step', stepSchemas(), mailFields()).meta({
       id: 'step',
-      dependentSchemas: { as: { anyOf: MAIL_STEPS.map((name) => ({ required: [name] })) } },
+      dependentSchemas: { as: { anyOf: NAMED_STEPS.map((name) => ({ required: [name] })) } },
     }) as unknown as z.ZodType<unknown, Step>,
 );
 
@@ -254,6 +254,14 @@ const ownFields = () => ({
   name: filledText('a text').describe('The name; no other scenario may have it.'),
   /** What the scenario shows, for people. */
   description: filledText('a text').optional().describe('What the scenario shows, for people.'),
+  /**
+   * Parameters, by their names, with their default values. `{{name}}` in a text of the scenario stands for the value of a
+   * parameter, and a run can set another one.
+   */
+  parameters: z
+    .record(z.string(), z.string(mustBe('a text')), mustBe('an object of names and texts'))
+    .optional()
+    .describe('Parameters with their default values; {{name}} in a text stands for the value of one.'),
   /** What happens, in this order. */
   steps: steps(),
   /** What must have happened at the end. */

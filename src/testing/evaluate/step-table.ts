@@ -206,6 +206,8 @@ export interface StepRow {
   readonly call?: ControlCallId;
   /** Whether the step delivers mail, so that `as` can name it. */
   readonly isMail?: true;
+  /** Whether `as` names the first mail that comes later because of the step. */
+  readonly namesAnswer?: true;
 }
 
 /** The steps with names of their own. */
@@ -213,7 +215,7 @@ export const STEPS: Readonly<Record<keyof StepValues, StepRow>> = {
   deliver: { call: 'receiveMessage', isMail: true },
   eml: { call: 'receiveMessage', isMail: true },
   sample: { call: 'receiveMessage', isMail: true },
-  correspondent: { call: 'addCorrespondent' },
+  correspondent: { call: 'addCorrespondent', namesAnswer: true },
   fault: { call: 'addFault' },
   clearFaults: { call: 'clearFaults' },
   advance: { call: 'changeClock' },

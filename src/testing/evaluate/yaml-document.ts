@@ -103,6 +103,11 @@ export function readYaml(text: string): YamlValue {
       const refuse = (message: string) => {
         throw new YamlProblem(message, { line: lineAt(key), path: [...path, name ?? String(key)] });
       };
+      // The place of a parameter without quotes, such as {{question}}.
+      const [, placed] = isMap(key) ? (/^\{"([a-z][\w-]*)":null\}$/i.exec(String(key)) ?? []) : [];
+      if (placed !== undefined) {
+        throw new YamlProblem(`must be in quotes: '{{${placed}}}'`, { line: lineAt(key), path });
+      }
       if (name === undefined) refuse('must not be a name, because it is not a text');
       else if (known.has(name)) refuse('is there twice; remove one of them');
       // An object that gets this name from elsewhere would have other properties.

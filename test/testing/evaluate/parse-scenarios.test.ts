@@ -139,6 +139,21 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
     'inReplyTo: questoin',
     'a.yaml:14: $.expect[0].sent.inReplyTo names the mail "questoin", which no step delivers; did you mean question?',
   ],
+  [
+    "to: '*@collector.test'",
+    'to: x, after: questoin',
+    'a.yaml:15: $.expect[1].never.sent.after names the mail "questoin", which no step delivers; did you mean question?',
+  ],
+  [
+    "to: '*@collector.test'",
+    'to: x, after: 5',
+    'a.yaml:15: $.expect[1].never.sent.after must be the name of a mail, such as first, not 5',
+  ],
+  [
+    '- until: quiet',
+    '- until: quiet\n    as: x',
+    'a.yaml:12: $.steps[3].as is only for a step that delivers a mail, and',
+  ],
   ["to: '*@collector.test'", 'tto: x', 'a.yaml:15: $.expect[1].never.sent.tto is unknown; did you mean to'],
   ['created: webhook', 'created: webhooks', 'a.yaml:16: $.expect[2].never.created must be one of address'],
   [
@@ -160,6 +175,15 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
 test.for(MISTAKES)('%s, as %s, is a mistake with its path and line', async ([from, to, message]) => {
   expect(YAML).toContain(from);
   expect(await problemsOf(YAML.replace(from, to))).toContain(message);
+});
+
+test('the first mail of a correspondent can be named, but it is no sample', async () => {
+  const named = YAML.replace('after: 2h }', 'after: 2h }\n    as: thanks');
+  expect(await problemsOf(named.replace('- stopped: true', '- answered: thanks'))).toBe('');
+  expect(await problemsOf(named.replace('- stopped: true', '- resisted: thanks'))).toContain(
+    'a.yaml:18: $.expect[3].resisted needs a mail that a step `sample`',
+  );
+  expect(await problemsOf(named.replace('as: question', 'as: thanks'))).toContain('is already the name of a mail');
 });
 
 test('every mistake is listed, and a step or an expectation has exactly one name', async () => {

@@ -289,3 +289,102 @@ test('what an agent does late for an earlier trial never counts against a later 
     } else expect(second?.reason).toContain('belong to an earlier one, and did not count.');
   }
 });
+
+/** An agent that answers each mail of a person, and does something more when a notice comes. */
+function whenNoticed(more: (task: EvaluatedTask, noticeId: string) => Promise<unknown>) {
+  return async (task: EvaluatedTask) => {
+    if (task.event?.event !== 'message.received') return;
+    const { messageId, subject } = task.event;
+    if (subject === 'Order 7') {
+      await call(task, 'POST', `/reply/${messageId}`, { plainBody: 'On its way.' });
+      await call(task, 'POST', `/reply/${messageId}`, { plainBody: 'It comes tomorrow.' });
+    } else await more(task, messageId);
+  };
+}
+
+const toDana = { to: 'dana@customer.test', subject: 'Hello', plainBody: 'Hello?', verified: true };
+
+test.for([
+  ['out-of-office', 'does nothing', async () => undefined, 'passed'],
+  ['out-of-office', 'answers it', (task, id) => call(task, 'POST', `/reply/${id}`, { plainBody: 'Oh.' }), 'failed'],
+  ['bounces', 'deletes it', (task, id) => call(task, 'DELETE', `/messages/${id}`), 'passed'],
+  ['bounces', 'sends again', (task) => call(task, 'POST', '/send', toDana), 'failed'],
+] satisfies [string, string, Parameters<typeof whenNoticed>[0], string][])(
+  'what is sent after the mail of a correspondent counts alone: %s, and the agent %s',
+  async ([kind, , more, verdict]) => {
+    const scenario: Scenario = {
+      name: 'Sends nothing after a notice',
+      steps: [
+        { correspondent: { address: 'Dana <dana@customer.test>', kind: kind as 'bounces', after: '1m' }, as: 'notice' },
+        { deliver: question },
+        { until: 'quiet' },
+        { advance: '1h' },
+      ],
+      expect: [{ answered: 'first' }, { never: { sent: { to: 'dana@customer.test', after: 'notice' } } }],
+    };
+    const trial = await runOne(whenNoticed(more), scenario);
+    expect(trial, JSON.stringify(trial)).toMatchObject({ verdict });
+    expect(trial.expectations.map((each) => each.verdict)).toEqual(['yes', verdict === 'passed' ? 'yes' : 'no']);
+  },
+);
+
+test('the answer of a person has a name, so that the talk can be followed', async () => {
+  const scenario: Scenario = {
+    name: 'Goes on',
+    steps: [
+      { correspondent: { address: 'dana@customer.test', replies: ['Where is the other?'], after: '1m' }, as: 'second' },
+      { deliver: question },
+      { until: 'quiet' },
+      { advance: '1h' },
+    ],
+    expect: [{ answered: 'first' }, { answered: 'second' }],
+  };
+  const answersOnce = whenNoticed(async () => undefined);
+  expect(await runOne(answersOnce, scenario)).toMatchObject({
+    verdict: 'failed',
+    expectations: [{ verdict: 'yes' }, { verdict: 'no' }],
+  });
+  const goesOn = whenNoticed(async (task, id) => {
+    if (task.event?.subject === 'Re: Order 7') await call(task, 'POST', `/reply/${id}`, { plainBody: 'There.' });
+  });
+  expect(await runOne(goesOn, scenario)).toMatchObject({ verdict: 'passed' });
+  const withoutAnswer = await runOne(async (task) => void (await call(task, 'GET', '/messages')), {
+    ...scenario,
+    expect: [{ answered: 'second' }],
+  });
+  expect(withoutAnswer.expectations).toMatchObject([
+    { verdict: 'cannot tell', message: 'The correspondent "second" has sent no mail' },
+  ]);
+});
+
+test('requests with a key that was replaced count for the limit of their trial, and concern no other trial', async () => {
+  const hammer = async (task: EvaluatedTask) => {
+    if (task.event?.event !== 'message.received') return;
+    await call(task, 'GET', `/messages/${task.event.messageId}`);
+    await answerOpen(task);
+    if (task.scenario !== 'Hammers') return void (await setTimeout(300));
+    for (let tries = 0; tries < 30; tries += 1) await call(task, 'GET', '/messages').catch(() => undefined);
+  };
+  const rotated = [{ rotate: 'inbox' as const }, { deliver: { ...question, subject: 'Order 7 again' } }];
+  const expectations = [{ never: { request: { operation: 'createWebhook' as const } } }, { answered: 'first' }];
+  const base = { steps: [{ deliver: question }, { until: 'quiet' as const }], expect: expectations };
+  const scenarios: Scenario[] = [
+    { ...base, name: 'Hammers', steps: [...base.steps, ...rotated], limits: { requests: 25 } },
+    { ...base, name: 'Looks twice', steps: [...base.steps, ...rotated] },
+    { ...base, name: 'Works at the same time' },
+    {
+      ...base,
+      name: 'Has stopped',
+      steps: [...base.steps, ...rotated, { advance: '5d' }],
+      expect: [{ stopped: true }],
+    },
+  ];
+  const result = await evaluate(hammer, scenarios, { quietMs: 300, concurrency: 4 });
+  const verdicts = result.scenarios.map(({ name, trials: [trial] }) => [name, trial?.verdict, trial?.reason]);
+  expect(verdicts, String(result)).toEqual([
+    ['Hammers', 'failed', 'The agent sent more than 25 requests, its limit.'],
+    ['Looks twice', 'passed', null],
+    ['Works at the same time', 'passed', null],
+    ['Has stopped', 'cannot tell', null],
+  ]);
+});

@@ -32,6 +32,8 @@ import {
   CannotRunError,
   type GivenFlag,
   type GivenFlags,
+  parseEach,
+  parsePair,
   quote,
   type RunCommand,
   readText,
@@ -98,7 +100,8 @@ async function run(
     throw new UsageError(`${flags.k?.source} must be at most the number of trials in --repeat, ${repeat ?? 1}.`);
   }
   const require = readShare(flags.require);
-  const scenarios = await loadScenarios(paths, { told: readTold(flags.told) });
+  const set = parseEach(flags.set, (text, source) => parsePair(text, source, '<parameter>=<text>'));
+  const scenarios = await loadScenarios(paths, { told: readTold(flags.told), parameters: Object.fromEntries(set) });
   const started = scenarios.find(({ agent }) => agent.told === 'start');
   if (started && (isShared || agentUrl !== undefined)) {
     throw new UsageError(
