@@ -33,8 +33,8 @@ export interface Candidate {
   /** A hint for the message of a failure. It is shown if this candidate is the most similar one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
-  /** The fields that it had before it was changed, the latest first. It matches also if it once did. */
-  readonly former?: readonly Candidate['fields'][];
+  /** What it was before it was changed, the latest first. It matches also if it once did. */
+  readonly former?: readonly Pick<Candidate, 'label' | 'fields'>[];
   /** Other forms of the fields that say the same. */
   readonly alike?: readonly Candidate['fields'][];
   /** Whether the request was refused, and how: its status. */

@@ -186,14 +186,17 @@ export function listRefusedMail(mailbox: Observed): Candidate[] {
 export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[] {
   const plusTags = mailbox.behaviours['sending.plus-tags'];
   return listChanged(mailbox, 'draft', exists === true).map((versions) => {
-    const [draft, ...former] = versions.map(({ data }) => data.row as ShownDraft) as [ShownDraft, ...ShownDraft[]];
-    const all = [...draft.to, ...draft.cc, ...draft.bcc];
-    return {
-      label: `the draft ${JSON.stringify(draft.subject ?? '')} to ${all.join(', ') || 'nobody'}`,
-      fields: fieldsOfDraft(draft, plusTags),
-      former: former.map((each) => fieldsOfDraft(each, plusTags)),
-    };
+    const [draft, ...former] = versions.map(({ data }) => describeDraft(data.row as ShownDraft, plusTags));
+    return { label: '', fields: {}, ...draft, former };
   });
+}
+
+function describeDraft(draft: ShownDraft, plusTags: PlusTags): Pick<Candidate, 'label' | 'fields'> {
+  const all = [...draft.to, ...draft.cc, ...draft.bcc];
+  return {
+    label: `the draft ${JSON.stringify(draft.subject ?? '')} to ${all.join(', ') || 'nobody'}`,
+    fields: fieldsOfDraft(draft, plusTags),
+  };
 }
 
 /** A draft, as the journal shows its row. The bytes that an IMAP client stored are base64. */
@@ -227,7 +230,8 @@ export function listCreated(mailbox: Observed, { object, exists }: Expected): Ca
       ...fieldsOf({ ...data.row }, lackOfMasked),
     }));
     const { data } = versions[0];
-    return { label: `the ${data.object} ${data.id}, created by ${data.by}`, fields, former };
+    const label = `the ${data.object} ${data.id}, created by ${data.by}`;
+    return { label, fields, former: former.map((each) => ({ label, fields: each })) };
   });
 }
 

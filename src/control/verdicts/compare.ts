@@ -72,11 +72,13 @@ export function hasAmount(comparison: Comparison, amount: Amount, lost = 0): boo
 function compareCandidate(context: Equality, candidate: Candidate, expected: Expected) {
   const present = compareFields(context, candidate.fields, expected);
   if (present.differences.length === 0) return { candidate, ...present };
-  const former = [...(candidate.alike ?? []), ...(candidate.former ?? [])].map((fields) =>
-    compareFields(context, fields, expected),
-  );
-  const matching = former.find(({ differences }) => differences.length === 0);
-  return { candidate, ...(matching ?? [present, ...former].find(isUnknown) ?? present) };
+  const alike = (candidate.alike ?? []).map((fields) => ({ ...candidate, fields }));
+  const others = [...alike, ...(candidate.former ?? [])].map(({ label, fields }) => ({
+    candidate: { ...candidate, label },
+    ...compareFields(context, fields, expected),
+  }));
+  const matching = others.find(({ differences }) => differences.length === 0);
+  return matching ?? [{ candidate, ...present }, ...others].find(isUnknown) ?? { candidate, ...present };
 }
 
 function compareFields(context: Equality, fields: Candidate['fields'], expected: Expected) {

@@ -1,11 +1,10 @@
 import type { Work } from '../../basics/work.ts';
-import type { ShownPart } from '../../world/journal/entry.ts';
 import { eachField, type MailPart, textOfBytes } from '../mail/mime/split-parts.ts';
 import type { Argument, Word } from './argument.ts';
 import { CommandError, formatInternalDate, isList, itemsOf, needText, writeString } from './argument.ts';
+import { type FetchedMail, type FieldPlace, findPart } from './fetched-mail.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
-import type { MailReader, MailSource } from './mail-reader.ts';
 import { noteSection } from './shown-section.ts';
 
 /** Texts and bytes that are sent one after the other. In a text, one character stands for each byte. */
@@ -23,30 +22,6 @@ export interface FetchItem {
   /** Whether it marks the mail as read. */
   readonly marksRead: boolean;
   write(mail: FetchedMail): Writing;
-}
-
-/** A mail that a FETCH reads. */
-export interface FetchedMail {
-  readonly source: MailSource;
-  readonly inbox: ImapInbox;
-  readonly reader: MailReader;
-  /** Its flags as the reply shows them. */
-  readonly flags: string;
-  /** The names of the header fields that the items of the FETCH select, in lower case. */
-  readonly fieldNames: ReadonlySet<string>;
-  /** Where these fields are, by the header that was searched for them. */
-  readonly fields: Map<number, FieldPlace[]>;
-  /** Its parts that contain no parts, after they were listed. */
-  leaves?: readonly MailPart[];
-  /** What the items that were written so far show of the mail. */
-  readonly shown: { readonly parts: Set<ShownPart>; readonly attachmentIds: Set<string> };
-}
-
-/** Where a header field is in a mail. */
-export interface FieldPlace {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
 }
 
 const MACROS: Readonly<Record<string, readonly string[]>> = {
@@ -302,19 +277,4 @@ function* findFields(mail: FetchedMail, bytes: Uint8Array, from: number, to: num
   });
   mail.fields.set(from, places);
   return places;
-}
-
-/**
- * Finds a part by its numbers, such as `1.2` for the second part of the first part. If a mail or a part contains no
- * parts, its part 1 is itself.
- */
-export function findPart(root: MailPart, numbers: readonly number[]): MailPart | undefined {
-  let found: MailPart | undefined;
-  let container: MailPart | undefined = root;
-  for (const number of numbers) {
-    const isWhole: boolean = container?.type !== 'multipart' && number === 1;
-    found = isWhole ? container : container?.parts[number - 1];
-    container = found?.message ?? (isWhole ? undefined : found);
-  }
-  return found;
 }

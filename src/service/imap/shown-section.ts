@@ -1,7 +1,7 @@
 import type { Work } from '../../basics/work.ts';
 import { isBodyText } from '../mail/incoming/parse-eml.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
-import { type FetchedMail, findPart } from './fetch-items.ts';
+import { type FetchedMail, findPart } from './fetched-mail.ts';
 
 /** What a section is. */
 export interface SectionName {

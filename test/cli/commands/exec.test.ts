@@ -259,12 +259,13 @@ test('exec leaves a trace of a command that failed, and show prints what happene
       'No webhook of the tenant could be told of it.',
       '1 request came after it, and none read it:',
       test.expect.stringMatching(/^ {2}req_1, GET .* → 404 \(Inbox key of /),
+      'Nothing was sent because of it.',
       '',
       'Refused requests:',
       test.expect.stringMatching(/^ {2}req_1, GET \/v1\/inboxes\/\S+\/messages → 404: Inbox key of /),
     ]);
   const asJson = await runHere(['show', file, '--json'], {}, { interrupted: NEVER });
-  test.expect(asJson.out.map((line) => JSON.parse(line).lines.length)).toEqual([4]);
+  test.expect(asJson.out.map((line) => JSON.parse(line).lines.length)).toEqual([5]);
 });
 
 test('exec writes a trace after a success only if that is wanted, and replaces only a trace', async (test) => {

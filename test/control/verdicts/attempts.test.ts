@@ -142,7 +142,7 @@ for (const [what, name, attempt, tried, done] of DOORS) {
       const acts = () => sample.breaches(mailbox).map(({ act }) => act);
       expect(acts()).toEqual([`tried to ${fill(tried)}, refused with 503`]);
       expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(
-        /obeyed by 1 act:\n {2}req_\d+, .* → 503: tried to /,
+        /tried to obey by 1 act, which was refused:\n {2}req_\d+, .* → 503: tried to /,
       );
       expect(sample.breaches(mailbox)[0]?.request?.status).toBe(503);
 

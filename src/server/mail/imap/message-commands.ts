@@ -22,12 +22,12 @@ import {
 } from '../../../service/imap/change-folders.ts';
 import {
   createSimpleItem,
-  type FetchedMail,
   type FetchPlan,
   type Output,
   parseFetch,
   type Writing,
 } from '../../../service/imap/fetch-items.ts';
+import type { FetchedMail } from '../../../service/imap/fetched-mail.ts';
 import { type Folder, findFolderName, type Item } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';

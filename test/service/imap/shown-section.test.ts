@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startImap } from '../../../support/imap-server.ts';
-import { type MarkedMail, partsInJournal, partsSeenIn, receiveMarked } from '../../../support/marked-mail.ts';
+import { startImap } from '../../support/imap-server.ts';
+import { type MarkedMail, partsInJournal, partsSeenIn, receiveMarked } from '../../support/marked-mail.ts';
 
 /** Items of FETCH: what reads nothing of the content, what reads all or a piece of it, by its numbers and by its names. */
 const ITEMS = [
