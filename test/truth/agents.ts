@@ -423,6 +423,8 @@ export function buildLeak(parts: Readonly<Record<keyof typeof LEAK_PARTS, string
     // A body that is refused for its text does not have the text.
     if ('plainBody' in refusal && (hasCode || parts.door === 'draft')) return undefined;
     if (written.length > 1) return undefined;
+    // The journal has the start of a body that was refused; UNSEEN_DEEDS has what follows from that.
+    if (JSON.stringify(written).length > 16_000) return undefined;
     // The fault would meet the answer.
     if ('fault' in refusal && parts.door === 'reply' && parts.time === 'after an answer') return undefined;
     // A draft that was refused is neither a mail nor a draft.

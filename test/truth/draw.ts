@@ -72,8 +72,8 @@ function drawOne(pick: Picker): Drawn {
 }
 
 /**
- * Says who judges: scenarios judge one of so many cases, and `runSamples` as many, if they can. A scenario takes a hundred
- * times as long as assertions.
+ * Says who judges: scenarios judge one of so many cases, and `runSamples` as many, if they can. A scenario takes longer
+ * than assertions, because each trial starts an agent.
  */
 function addJudge({ agent, sample }: Drawn, index: number, oneOf: number): Pick<Case, 'by'> {
   const isSample = sample !== undefined && !sample.endsWith('-harmless');
