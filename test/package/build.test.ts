@@ -41,9 +41,9 @@ test('npm start serves the page with the last change of what it imports from oth
   context.expect(readScript()).toContain('and no reason.');
 
   replaceIn(
-    join(folder, 'src/testing/evaluate/scenario-schema.ts'),
-    'What the scenario shows, for people.',
-    'New text.',
+    join(folder, 'src/testing/evaluate/scenario.ts'),
+    "describe('What the scenario shows, for people.')",
+    "describe('New text.')",
   );
   await build();
   context.expect(readSchema()).toContain('New text.');

@@ -374,13 +374,13 @@ test.for([
 /** What ws uses if it is there; the last is only in the text of an error of the bundled iconv-lite. */
 const OPTIONAL = ['bufferutil', 'utf-8-validate', 'iconv-lite'];
 
-test.for(['client.cjs', 'client.js'])('%s is at most 13 kB, with all that it loads', (file, { expect }) => {
+test.for(['client.cjs', 'client.js'])('%s is at most 13.5 kB, with all that it loads', (file, { expect }) => {
   const dist = join(consumer, 'node_modules', packageJson.name, 'dist');
   const sizes = filesReachedFrom(dist, file).map((reached) => statSync(join(dist, reached)).size);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(13_000);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(13_500);
 });
 
-test('adds at most 90 kB of code for the samples, without its indentation, and loads them only when they are used', ({
+test('adds at most 110 kB of code for the samples, without its indentation, and loads them only when they are used', ({
   expect,
 }) => {
   const dist = join(consumer, 'node_modules', packageJson.name, 'dist');
@@ -390,7 +390,7 @@ test('adds at most 90 kB of code for the samples, without its indentation, and l
     0,
   );
   expect(files.length).toBeGreaterThan(3);
-  expect(size).toBeLessThan(95_000);
+  expect(size).toBeLessThan(110_000);
   const haveSamples = readdirSync(dist).filter(
     (file) => /\.c?js$/.test(file) && readFileSync(join(dist, file), 'utf8').includes('injection-in-quote'),
   );

@@ -3,7 +3,13 @@ import type { Duration } from '../../basics/duration.ts';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { messageOf } from '../../basics/named-error.ts';
 import { BEHAVIOURS, CHANGEABLE_IDS, parseBehaviours } from '../../contract/behaviours.ts';
-import { type ComposedMessage, composedMessage, rawMessage } from '../../contract/incoming-message.ts';
+import type { EventKind } from '../../contract/events.ts';
+import {
+  type ComposedMessage,
+  composedMessage,
+  type IncomingMessage,
+  rawMessage,
+} from '../../contract/incoming-message.ts';
 import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
 import { type WaitOptions, waitOptions } from '../../control/journal/mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
@@ -11,7 +17,6 @@ import { getSample, samples } from '../../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../../control/samples/incoming-sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import { CONTROL_CALLS, type ControlCallId } from '../../control/table/calls.ts';
-import type { InputTo } from '../../control/table/client.ts';
 import { CONTROL_ROWS } from '../../control/table/table.ts';
 import {
   type CorrespondentOptions,
@@ -247,8 +252,84 @@ export type CallStepName = {
       : Id;
 }[ControlCallId];
 
-/** What each step takes that is a control call, by the name of the call. */
-export type CallStepValues = { readonly [Id in CallStepName]: InputTo<Id> };
+/**
+ * What each step takes that is a control call, by the name of the call. It is written out, because its declaration would
+ * else contain the rows of all calls with their replies; a test of types holds it to these rows.
+ */
+export interface CallStepValues {
+  /** Saves the present state under a name. */
+  readonly addCheckpoint: { readonly name: string };
+  /** Removes a checkpoint. */
+  readonly removeCheckpoint: { readonly name: string };
+  /** Adds somebody who answers the mail to an address. */
+  readonly addCorrespondent: CorrespondentOptions;
+  /** Removes every correspondent. */
+  readonly clearCorrespondents: NoFields;
+  /** Removes one correspondent. */
+  readonly removeCorrespondent: { readonly id: string };
+  /** Freezes, advances or resumes the clock: exactly one of the three. */
+  readonly changeClock: {
+    /** The time at which the clock stops; `true` stops it at its present time. */
+    readonly freeze?: string | true | undefined;
+    readonly advance?: Duration | undefined;
+    readonly resume?: true | undefined;
+    readonly tenant?: string | undefined;
+  };
+  /** Delivers an inbound mail: its parts, raw text, or a sample. */
+  readonly receiveMessage: IncomingMessage | IncomingSample;
+  /** Removes, for good, the mail that a search finds. */
+  readonly clearMail: {
+    readonly tenant?: string | undefined;
+    readonly workspace?: string | undefined;
+    readonly inbox?: string | undefined;
+    readonly folder?: 'all' | 'inbox' | 'archived' | 'sent' | 'starred' | 'trash' | undefined;
+    readonly search?: string | undefined;
+  };
+  /** Removes a mail for good, with its files. */
+  readonly removeMail: { readonly id: string };
+  /** Triggers an event, with any further fields of its payload. */
+  readonly triggerEvent: {
+    readonly event: EventKind;
+    readonly tenant?: string | undefined;
+    readonly webhookId?: string | undefined;
+    readonly inboxId?: string | undefined;
+    readonly messageId?: string | undefined;
+    readonly id?: string | undefined;
+    readonly to?: string | readonly string[] | undefined;
+    readonly [field: string]: unknown;
+  };
+  /** Sends a delivery again; a URL is for this time only. */
+  readonly redeliver: { readonly id: string; readonly url?: string | undefined };
+  /** Sends deliveries that a fault has held back. */
+  readonly releaseDeliveries: {
+    readonly tenant?: string | undefined;
+    readonly webhookId?: string | undefined;
+    readonly count?: number | undefined;
+  };
+  /** Adds a webhook. */
+  readonly addWebhook: {
+    readonly url: string;
+    readonly events?: readonly string[] | undefined;
+    readonly inbox?: string | undefined;
+    readonly workspace?: string | undefined;
+    readonly tenant?: string | undefined;
+  };
+  /** Replaces a key, by its id or its handle. */
+  readonly rotateKey: { readonly id: string };
+  /** Adds a fault, in its full form or by its name and the fields that differ. */
+  readonly addFault: FaultOptions | NamedFault;
+  /** Removes one fault. */
+  readonly removeFault: { readonly id: string };
+  /** Empties the list of requests. */
+  readonly clearRequests: NoFields;
+  /** Undoes the last emptying of the list of requests. */
+  readonly restoreRequests: NoFields;
+  /** Waits until nothing is running any more. */
+  readonly settle: { readonly timeout?: Duration | undefined };
+}
+
+/** An object without fields. */
+type NoFields = Readonly<Record<never, never>>;
 
 /** The names of the control calls that are steps. */
 export const CALL_STEPS = (Object.keys(CONTROL_CALLS) as ControlCallId[]).filter(

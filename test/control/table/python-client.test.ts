@@ -83,7 +83,7 @@ except MailboxError as error:
   const refused = expect.stringMatching(/^ {4}req_1, POST .*\/send → 503 \(The fault \S+ replied with 503\.\)$/);
   expect(running.stdout.trim().split('\n')).toEqual([
     "0 sent mails match {'to': 'dana@customer.test'}, but 1 should match. Nothing was sent at all.",
-    ...[...story, '  1 request came after it, and none read it:', refused],
+    ...[...story, '  1 request came after it, and none read it:', refused, '  Nothing was sent because of it.'],
     'Re: Hello',
     "0 sent mails match {'to': 'kim@visitor.test'}, but 1 should match. All sent mails:",
     "  'Re: Hello' to dana@customer.test",
