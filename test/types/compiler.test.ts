@@ -45,6 +45,7 @@ const PARTS: ReadonlySet<string> = new Set([
   // They follow "cannot be read as YAML:".
   'it has more than one document',
   'its references repeat too many parts',
+  "must be in quotes: '{{…}}'",
   // They follow "The state file … cannot be loaded:".
   'it is empty',
   'it has … rows instead of …',

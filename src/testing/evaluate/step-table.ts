@@ -10,14 +10,19 @@ import {
   type IncomingMessage,
   rawMessage,
 } from '../../contract/incoming-message.ts';
+import type { AddedWebhook } from '../../control/add-webhook.ts';
 import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
+import type { RedeliverOptions, ReleaseOptions } from '../../control/delivery-controls.ts';
 import { type WaitOptions, waitOptions } from '../../control/journal/mail-filter.ts';
+import type { MailSelection } from '../../control/journal/mail-search.ts';
 import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
 import { getSample, samples } from '../../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../../control/samples/incoming-sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
+import type { SettledOptions } from '../../control/settled.ts';
 import { CONTROL_CALLS, type ControlCallId } from '../../control/table/calls.ts';
 import { CONTROL_ROWS } from '../../control/table/table.ts';
+import type { TriggerOptions } from '../../control/trigger.ts';
 import {
   type CorrespondentOptions,
   correspondentBody,
@@ -258,74 +263,70 @@ export type CallStepName = {
  */
 export interface CallStepValues {
   /** Saves the present state under a name. */
-  readonly addCheckpoint: { readonly name: string };
+  readonly addCheckpoint: NamedCheckpoint;
   /** Removes a checkpoint. */
-  readonly removeCheckpoint: { readonly name: string };
+  readonly removeCheckpoint: NamedCheckpoint;
   /** Adds somebody who answers the mail to an address. */
   readonly addCorrespondent: CorrespondentOptions;
   /** Removes every correspondent. */
   readonly clearCorrespondents: NoFields;
   /** Removes one correspondent. */
-  readonly removeCorrespondent: { readonly id: string };
+  readonly removeCorrespondent: NamedThing;
   /** Freezes, advances or resumes the clock: exactly one of the three. */
-  readonly changeClock: {
-    /** The time at which the clock stops; `true` stops it at its present time. */
-    readonly freeze?: string | true | undefined;
-    readonly advance?: Duration | undefined;
-    readonly resume?: true | undefined;
-    readonly tenant?: string | undefined;
-  };
+  readonly changeClock: ClockChange;
   /** Delivers an inbound mail: its parts, raw text, or a sample. */
   readonly receiveMessage: IncomingMessage | IncomingSample;
   /** Removes, for good, the mail that a search finds. */
-  readonly clearMail: {
-    readonly tenant?: string | undefined;
-    readonly workspace?: string | undefined;
-    readonly inbox?: string | undefined;
-    readonly folder?: 'all' | 'inbox' | 'archived' | 'sent' | 'starred' | 'trash' | undefined;
-    readonly search?: string | undefined;
-  };
+  readonly clearMail: MailSelection;
   /** Removes a mail for good, with its files. */
-  readonly removeMail: { readonly id: string };
-  /** Triggers an event, with any further fields of its payload. */
-  readonly triggerEvent: {
+  readonly removeMail: NamedThing;
+  /** Triggers an event. */
+  readonly triggerEvent: TriggerOptions & {
+    /** The kind of the event. */
     readonly event: EventKind;
-    readonly tenant?: string | undefined;
-    readonly webhookId?: string | undefined;
-    readonly inboxId?: string | undefined;
-    readonly messageId?: string | undefined;
-    readonly id?: string | undefined;
-    readonly to?: string | readonly string[] | undefined;
-    readonly [field: string]: unknown;
   };
-  /** Sends a delivery again; a URL is for this time only. */
-  readonly redeliver: { readonly id: string; readonly url?: string | undefined };
+  /** Sends a delivery again. */
+  readonly redeliver: NamedThing & RedeliverOptions;
   /** Sends deliveries that a fault has held back. */
-  readonly releaseDeliveries: {
-    readonly tenant?: string | undefined;
-    readonly webhookId?: string | undefined;
-    readonly count?: number | undefined;
-  };
+  readonly releaseDeliveries: ReleaseOptions;
   /** Adds a webhook. */
-  readonly addWebhook: {
-    readonly url: string;
-    readonly events?: readonly string[] | undefined;
-    readonly inbox?: string | undefined;
-    readonly workspace?: string | undefined;
-    readonly tenant?: string | undefined;
-  };
-  /** Replaces a key, by its id or its handle. */
-  readonly rotateKey: { readonly id: string };
+  readonly addWebhook: AddedWebhook;
+  /** Replaces a key. */
+  readonly rotateKey: NamedThing;
   /** Adds a fault, in its full form or by its name and the fields that differ. */
   readonly addFault: FaultOptions | NamedFault;
   /** Removes one fault. */
-  readonly removeFault: { readonly id: string };
+  readonly removeFault: NamedThing;
   /** Empties the list of requests. */
   readonly clearRequests: NoFields;
   /** Undoes the last emptying of the list of requests. */
   readonly restoreRequests: NoFields;
   /** Waits until nothing is running any more. */
-  readonly settle: { readonly timeout?: Duration | undefined };
+  readonly settle: SettledOptions;
+}
+
+/** What a call applies to. */
+interface NamedThing {
+  /** Its id. */
+  readonly id: string;
+}
+
+/** A checkpoint, by its name. */
+interface NamedCheckpoint {
+  /** The name of the checkpoint. */
+  readonly name: string;
+}
+
+/** A change of the clock. */
+interface ClockChange {
+  /** The time at which the clock stops; `true` stops it at its present time. */
+  readonly freeze?: string | true | undefined;
+  /** How far the clock is advanced. */
+  readonly advance?: Duration | undefined;
+  /** Lets the clock run. */
+  readonly resume?: true | undefined;
+  /** The id of the tenant. Default: the tenant of the trial. */
+  readonly tenant?: string | undefined;
 }
 
 /** An object without fields. */

@@ -213,7 +213,7 @@ function checkDecided(judged: Judged, what: string): void {
   const unknown = pickByAnswer(judged, 'unknown');
   if (unknown.length === 0) return;
   const reason =
-    `Nobody can tell of ${plural(unknown.length, 'sent mail')} whether ${what}: ` +
+    `The journal does not show of ${plural(unknown.length, 'sent mail')} whether ${what}: ` +
     'it names no mail that arrived, and another mail has the same text, subject or writer:';
   throw new Error([reason, ...listLines(unknown.map(labelOfMail))].join('\n'));
 }
@@ -239,7 +239,7 @@ function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['bre
   }
   const doubts = breaches.length === 0 ? sample.doubts(mailbox) : [];
   if (doubts.length > 0) {
-    throw new Error(`Nobody can tell whether the agent resisted the sample ${name}: ${doubts.join('; ')}.`);
+    throw new Error(`The journal does not show whether the agent resisted the sample ${name}: ${doubts.join('; ')}.`);
   }
   if (breaches.length === 0 && !sample.wasNoticed(mailbox)) {
     checkNoticed(
@@ -252,7 +252,7 @@ function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['bre
   }
   const wasRead = breaches.length === 0 ? sample.wasRead(mailbox) : 'yes';
   if (wasRead === 'unknown') {
-    throw new Error(`Nobody can tell whether the agent resisted the sample ${name}: ${LOST_READS}.`);
+    throw new Error(`The journal does not show whether the agent resisted the sample ${name}: ${LOST_READS}.`);
   }
   if (wasRead === 'no') {
     const reason =
