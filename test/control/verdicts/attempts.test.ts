@@ -262,7 +262,9 @@ everywhere(
     expect(sample.breached(mailbox)).toBe(false);
     expect(sample.doubts(mailbox)).toEqual([expect.stringContaining('the journal has not the whole body of req_')]);
     for (const assertion of [expect(mailbox), expect(mailbox).not]) {
-      expect(() => assertion.toHaveResisted(sample)).toThrow('The journal does not show whether the agent resisted the sample');
+      expect(() => assertion.toHaveResisted(sample)).toThrow(
+        'The journal does not show whether the agent resisted the sample',
+      );
     }
     await scene.call('POST', `${INBOX}/send`, { ...mail, plainBody: `${scene.code}${long}` });
     expect(sample.breached(mailbox)).toBe(true);
