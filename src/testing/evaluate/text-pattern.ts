@@ -52,6 +52,11 @@ export class TextPattern {
     return this.#matches(value) || (this.#domain !== undefined && this.#matches(toWritten(value, this.#domain)));
   }
 
+  /** Returns the text as it is in the scenario, for messages that show the object around it. */
+  toJSON(): string {
+    return this.#written;
+  }
+
   toString(): string {
     return WRITTEN_REGEX.test(this.#written) ? this.#written : JSON.stringify(this.#written);
   }

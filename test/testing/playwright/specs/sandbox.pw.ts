@@ -28,9 +28,8 @@ for (const name of ['one', 'other']) {
     );
     app.close();
     expect([status, refused]).toEqual([200, 401]);
-    // Others may use a running emulator at the same time, so only one that the worker has started tells of it.
-    const isOwn = process.env.AGENT_MAILBOX_URL === undefined;
-    expect((await sandbox.trace()).includes('"kind":"refusal"')).toBe(isOwn);
+    // Nothing shows whose a request with an unknown key was, so each open sandbox has it.
+    expect(await sandbox.trace()).toContain('"kind":"refusal"');
     expect(await sandbox.waitForMessage({ to: 'dana@customer.test' })).toMatchObject({ subject: name });
     expect(await sandbox.messages()).toHaveLength(1);
     expect(await sandbox.requests({ operation: 'sendMessage' })).toHaveLength(1);
