@@ -109,7 +109,6 @@ async function run(
         'command after --, without --shared.',
     );
   }
-  if (agentUrl !== undefined) await checkAgentListens(agentUrl);
   const fixtureFile = textOfFlag(flags.fixtures);
   const fixtures = fixtureFile === undefined ? undefined : await readFixture(fixtureFile, terminal.err);
   const controller = new AbortController();
@@ -147,6 +146,7 @@ async function run(
     },
   };
   try {
+    if (agentUrl !== undefined) await checkAgentListens(agentUrl);
     const evaluation = await runEvaluation(scenarios, details);
     terminal.showStatus?.('');
     // If a file cannot be written, the result is not lost.
