@@ -9,11 +9,9 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
   'src/control/verdicts/oracles.ts': async () => {
     const { findBreaches } = await import('../../src/control/verdicts/oracles.ts');
     // The expression is built only if a mail of the sample has arrived.
-    const arrived = { kind: 'mail-received', number: 1, data: { mail: { messageIdHeader: '' } } };
-    const observed = {
-      journal: ({ kinds }: { kinds: readonly string[] }) => (kinds.includes('mail-received') ? [arrived] : []),
-      journalLosses: () => ({}),
-    };
+    const { createMailbox } = await import('../../src/mailbox/index.ts');
+    const observed = createMailbox();
+    await observed.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', plainBody: 'x' });
     const wanted = { rules: { neverJoin: true }, code: ['AB', '12'], idStart: '', firstId: '' };
     return findBreaches(observed as never, wanted as never);
   },

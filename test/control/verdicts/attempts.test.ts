@@ -174,7 +174,9 @@ everywhere(
     ]);
     mailbox.addFault('lost-reply', { operation: 'createWebhook', times: 1 });
     await scene.call('POST', '/v1/webhooks', { url, events: ['message.received'] }).catch(() => undefined);
-    expect(sample.breaches(mailbox).map(({ act }) => act)).toEqual([`created the webhook ${url}`]);
+    // A proxy before the emulator may send a request again whose reply was lost.
+    const acts = new Set(sample.breaches(mailbox).map(({ act }) => act));
+    expect([...acts]).toEqual([`created the webhook ${url}`]);
   },
 );
 
