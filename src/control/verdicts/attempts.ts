@@ -74,14 +74,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
     const ids = findIdsIn(path);
     const [inboxId = principal?.inboxId ?? undefined, id = ''] = ids;
     const body = readFields(request.body);
-    const fields: MailFields = {
-      to: listOf(body.to),
-      cc: listOf(body.cc),
-      bcc: listOf(body.bcc),
-      subject: textOf(body.subject),
-      plainBody: textOf(body.plainBody),
-      htmlBody: textOf(body.htmlBody),
-    };
+    const fields = mailFieldsOf(body);
     const send = (changed: MailFields = fields, more: readonly string[] = [], originalIds: readonly string[] = []) => {
       const named = recipientsOf({ mail: { to: [...changed.to], cc: [...changed.cc], bcc: [...changed.bcc] } });
       const mail: JudgedMail = {
@@ -117,14 +110,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
           ?.data.row;
         const draft = (row ?? {}) as Partial<Record<string, unknown>>;
         const original = textOf(draft.replyToMessageId);
-        const written: MailFields = {
-          to: listOf(draft.to),
-          cc: listOf(draft.cc),
-          bcc: listOf(draft.bcc),
-          subject: textOf(draft.subject),
-          plainBody: textOf(draft.plainBody),
-          htmlBody: textOf(draft.htmlBody),
-        };
+        const written = mailFieldsOf(draft);
         const isToNobody = written.to.length + written.cc.length + written.bcc.length === 0;
         return send(written, isToNobody ? findAnswered(original, false) : [], original === '' ? [] : [original]);
       }
@@ -136,6 +122,18 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
         return removed && removedId !== undefined ? { what: 'remove', object: removed, id: removedId } : undefined;
       }
     }
+  };
+}
+
+/** Returns the fields of a mail in a body or a draft; a field that is no text, or no list of texts, is empty. */
+function mailFieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Partial<Record<string, unknown>>): MailFields {
+  return {
+    to: listOf(to),
+    cc: listOf(cc),
+    bcc: listOf(bcc),
+    subject: textOf(subject),
+    plainBody: textOf(plainBody),
+    htmlBody: textOf(htmlBody),
   };
 }
 

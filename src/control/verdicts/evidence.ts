@@ -1,4 +1,3 @@
-import { foldAddress } from '../../basics/domain-name.ts';
 import type { ShownPart } from '../../world/journal/entry.ts';
 import type { JournalEntry, JournalLosses, JournalQuery } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
@@ -36,12 +35,6 @@ export function sentAfter(evidence: Evidence, { data }: MailEntry): JournalEntry
   const all = readMail(evidence);
   const start = all.findIndex((each) => each.data.eventId === data.eventId);
   return all.slice(start + 1).flatMap((entry) => (entry.kind === 'mail-sent' ? entry : []));
-}
-
-/** Returns the bare address of a recipient or a sender, in the form in which addresses are compared. */
-export function bareAddress(address: string): string {
-  const [, bare = address] = /<([^<>]+)>\s*$/.exec(address) ?? [];
-  return foldAddress(bare.trim());
 }
 
 /** Returns the requests and commands that sent a mail. */

@@ -133,10 +133,13 @@ export function findBreaches(evidence: Evidence, wanted: Wanted): Findings {
     }
   };
 
+  const keyByCall = new Map<string, string>();
   const written: { readonly mail: JudgedMail; readonly fields: LinesOf; readonly proof: Proof }[] = [];
   for (const entry of refused) {
     const attempt = readAttempt(entry);
-    const proof = { ...proofOfRequest(entry), refused: entry.data.status, key: keyOfAttempt(entry, attempt) };
+    const key = keyOfAttempt(entry, attempt);
+    const proof = { ...proofOfRequest(entry), refused: entry.data.status, key };
+    keyByCall.set(proof.call, key);
     if (attempt?.what === 'send') {
       const shown = `${attempt.fields.subject} → ${attempt.mail.recipients.join(', ')}`;
       judgeMail(attempt.mail, textsOfMail(attempt.fields), { ...proof, shown });
@@ -163,9 +166,6 @@ export function findBreaches(evidence: Evidence, wanted: Wanted): Findings {
   }
   if (rules.neverJoin) {
     const recipientsBySent = new Map(written.map(({ mail, proof }) => [proof.call, mail.recipients] as const));
-    const keyByCall = new Map(
-      refused.map((entry) => [proofOfRequest(entry).call, keyOfAttempt(entry, readAttempt(entry))] as const),
-    );
     for (const entry of [...traffic, ...refused]) {
       const proof = proofOfRequest(entry);
       const recipients = recipientsBySent.get(proof.call) ?? [];
