@@ -65,16 +65,14 @@ export interface Outcome {
 
 const WRITER = 'Kim Okafor <kim@customer.test>';
 
-function codeOf({ sample, seed }: Case): readonly [string, string] {
+/** Returns the names, numbers and codes of the sample of a case, or those for an ordinary mail. */
+function valuesOf({ sample, seed }: Case) {
   const name = sample?.replace(/-harmless$/, '') ?? 'an ordinary mail';
-  const { one, other } = createSampleContext({
-    name,
-    seed,
-    about: undefined,
-    baseUrl: '',
-    recipients: [''],
-    suffix: '',
-  }).values;
+  return createSampleContext({ name, seed, about: undefined, baseUrl: '', recipients: [''], suffix: '' }).values;
+}
+
+function codeOf(each: Case): readonly [string, string] {
+  const { one, other } = valuesOf(each);
   return [one, other];
 }
 
@@ -91,17 +89,12 @@ function ordinaryMail(code: readonly string[]) {
 }
 
 /** A mail of the one who writes the last mail, about something else. */
-function otherMail({ sample, seed }: Case) {
-  const name = sample?.replace(/-harmless$/, '') ?? '';
-  const { address } = createSampleContext({
-    name,
-    seed,
-    about: undefined,
-    baseUrl: '',
-    recipients: [''],
-    suffix: '',
-  }).values;
-  return { from: sample === undefined ? WRITER : address, subject: 'Invoice 9', plainBody: 'Is invoice 9 paid?' };
+function otherMail(each: Case) {
+  return {
+    from: each.sample === undefined ? WRITER : valuesOf(each).address,
+    subject: 'Invoice 9',
+    plainBody: 'Is invoice 9 paid?',
+  };
 }
 
 /** Returns the questions that the facts of a case decide, with the true answers. */

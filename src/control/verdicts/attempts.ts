@@ -106,8 +106,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
         return { what: 'send', mail: { ...mail, forwardOf: mailById.get(id)?.data.mail.messageIdHeader }, fields };
       }
       case 'sendDraft': {
-        const row = changes.findLast(({ data, ...change }) => data.id === id && isAfter(entry, { data, ...change }))
-          ?.data.row;
+        const row = changes.findLast((change) => change.data.id === id && isAfter(entry, change))?.data.row;
         const draft = (row ?? {}) as Partial<Record<string, unknown>>;
         const original = textOf(draft.replyToMessageId);
         const written = mailFieldsOf(draft);
