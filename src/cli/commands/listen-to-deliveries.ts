@@ -5,7 +5,7 @@ import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
 import { formatAttempt } from '../../server/server-log.ts';
-import { failedResult } from '../../service/delivery/attempt-sender.ts';
+import { failedResult } from '../../service/delivery/call-receiver.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
 import type { AttemptActivity } from '../../world/journal/entry.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';

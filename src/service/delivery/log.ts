@@ -1,5 +1,4 @@
 import { PriorityQueue } from '../../world/priority-queue.ts';
-import type { AttemptResult } from './attempt-sender.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
 /** The limits for the log of one tenant: the number of deliveries, and the number of their characters. */
@@ -53,11 +52,10 @@ export class DeliveryLog {
   }
 
   /** Adds an attempt to a delivery and applies its outcome; does nothing if the delivery is no longer in the log. */
-  addAttempt(id: string, { isRefused: _, thrown: _thrown, ...result }: AttemptResult, outcome: AttemptOutcome): void {
+  addAttempt(id: string, attempt: Attempt, outcome: AttemptOutcome): void {
     const previous = this.#deliveries.get(id);
     if (!previous) return;
-    const attempt = Object.freeze({ ...result, nextAttemptAt: outcome.nextAttemptAt });
-    const attempts = Object.freeze([...previous.attempts, attempt]);
+    const attempts = Object.freeze([...previous.attempts, Object.freeze(attempt)]);
     this.#put({ ...previous, ...outcome, attempts }, lengthOfAttempt(attempt));
   }
 
