@@ -58,7 +58,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family',
       verdicts:
-        'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, oracles, stories',
+        'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, when an agent has stopped, oracles, stories',
+      assertions: 'what tests and scenarios expect of an agent: what each expectation takes, and its messages',
     },
   },
   mailbox: {
@@ -80,20 +81,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'what test runners use',
     not: 'anything that the emulator itself needs',
     parts: {
-      matchers: 'the assertions: what they take, and the messages of failures; `control/verdicts/` judges',
+      matchers: 'the entry that registers the assertions with a test runner; `control/assertions/` has them',
       vitest: 'a mailbox for each test, and the routing of requests to it',
       playwright: 'a sandbox for each test, and a client of the control plane',
       samples: 'the entry of the samples, and the run of an agent on them and their twins',
       receiver: 'the webhook receiver; depends on nothing else here',
-      evaluate: 'scenarios for agents: their format, a trial, many trials, what they show, and the reports',
     },
+  },
+  evaluate: {
+    belongs: 'scenarios for agents: their format, agents, a trial, many trials, what they show, and the reports',
+    not: 'judging, which is in `control/verdicts/`; flags',
+  },
+  verify: {
+    belongs: 'the comparison of a server, or of a recording, with the document and the ledger',
+    not: 'anything that another room needs; flags',
   },
   cli: {
     belongs: 'the command: flags, help, files, exit codes',
     not: 'anything that `startServer` offers too',
     parts: {
-      commands:
-        'one file for each command, loaded when it runs, and what only commands need; `verify/` compares a server',
+      commands: 'one file for each command, loaded when it runs, and what only commands need',
     },
   },
   inspector: {
