@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { messageOf } from '../basics/named-error.ts';
+import { isPlainObject } from '../basics/objects.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import type {
@@ -27,7 +28,6 @@ import {
   readTimes,
   TIMES_RULE,
 } from '../control/assertions/parse-expected.ts';
-import { isPlainObject } from '../control/verdicts/compare.ts';
 import { filledText, mustBe, mustBeName, type Rule } from './schema-parts.ts';
 import { readPatterns, TextPattern } from './text-pattern.ts';
 

@@ -2,7 +2,7 @@ import { foldAddress } from '../basics/domain-name.ts';
 import { readDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { RealDate } from '../basics/real-timers.ts';
-import { toAddressKey } from '../contract/email-address.ts';
+import { toAddressKey } from '../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { ControllableMailbox } from '../control/controllable-mailbox.ts';
 import type { RequestSummary } from '../control/journal/request-entry.ts';
