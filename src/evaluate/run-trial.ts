@@ -4,8 +4,6 @@ import { messageOf } from '../basics/named-error.ts';
 import { RealDate } from '../basics/real-timers.ts';
 import { toAddressKey } from '../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import type { ControllableMailbox } from '../control/controllable-mailbox.ts';
-import type { RequestSummary } from '../control/journal/request-entry.ts';
 import { createSample } from '../control/samples/create-sample.ts';
 import type { Sample } from '../control/samples/sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
@@ -15,7 +13,7 @@ import { AgentActivity, realNowMs } from '../control/verdicts/agent-activity.ts'
 import { decideOver, type Observed, type Over } from '../control/verdicts/decide-over.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../control/verdicts/evidence.ts';
 import type { TenantIds, TenantKeys } from '../fixture/keys-and-ids.ts';
-import type { Mailbox } from '../mailbox/without-msw.ts';
+import type { ControllableMailbox, Mailbox, RequestSummary } from '../mailbox/without-msw.ts';
 import { AgentError, type AgentNews, type AgentPlace, type TrialAgent } from './agent-driver.ts';
 import type { ControlDoor } from './control-door.ts';
 import type { EarlierTrials } from './earlier-trials.ts';
