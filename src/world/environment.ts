@@ -83,7 +83,7 @@ const readMemory = lazy((): ReturnType<Environment['memory']> => {
 });
 
 /** Returns how many bytes of mail fit into the memory of the process. */
-export function memoryForMail({ memory }: Environment): number {
+export function memoryForMail({ memory }: Pick<Environment, 'memory'>): number {
   const { heapBytes, allBytes } = memory();
   return Math.floor(Math.min(heapBytes / 4, allBytes / 8));
 }

@@ -40,8 +40,8 @@ export async function callReceiver(
   }
 }
 
-/** How much of a response body is read and logged. */
-const MAX_BODY_BYTES = 16 * 1024;
+/** How much of a response body is read and kept. */
+export const KEPT_RESPONSE_BYTES = 16 * 1024;
 
 /** Reads the response of a receiver; rejects if the body ends too early. */
 async function toResult(response: Response): Promise<CallResult> {
@@ -98,10 +98,10 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let text = '';
-  for (let bytes = 0; bytes < MAX_BODY_BYTES; ) {
+  for (let bytes = 0; bytes < KEPT_RESPONSE_BYTES; ) {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
-    text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
+    text += decoder.decode(value.subarray(0, KEPT_RESPONSE_BYTES - bytes), { stream: true });
     bytes += value.length;
   }
   // `cancel` is not awaited. If an interceptor has a copy of the body, `cancel` waits until the copy has been read.
