@@ -88,6 +88,14 @@ export function memoryForMail({ memory }: Pick<Environment, 'memory'>): number {
   return Math.floor(Math.min(heapBytes / 4, allBytes / 8));
 }
 
+/** The most that is kept of one kind of records of what has happened, in bytes. */
+export const MAX_RECORDS_BYTES = 64 * 1024 * 1024;
+
+/** Returns how many bytes of one kind of records of what has happened are kept: fewer if there is little memory. */
+export function memoryForRecords(environment: Pick<Environment, 'memory'>): number {
+  return Math.min(MAX_RECORDS_BYTES, memoryForMail(environment) / 4);
+}
+
 /** Prints a failure of the emulator. */
 export function printError(error: unknown): void {
   // biome-ignore lint/suspicious/noConsole: this is the only place where a failure of the emulator is printed.

@@ -1,9 +1,8 @@
 import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
-/** The limits for the log of one tenant: the number of deliveries, and the number of their characters. */
-const MAX_DELIVERIES = 10_000;
-const MAX_CHARACTERS = 64 * 1024 * 1024;
+/** How many deliveries the log of one tenant keeps. */
+export const MAX_DELIVERIES = 10_000;
 
 /** The effect of an attempt on its delivery. */
 export type AttemptOutcome = Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'>;
@@ -27,7 +26,7 @@ export class DeliveryLog {
    * has just changed.
    */
   constructor(maxCharacters: number, onFull: (changedId: string) => void) {
-    this.#maxCharacters = Math.min(MAX_CHARACTERS, maxCharacters);
+    this.#maxCharacters = maxCharacters;
     this.#onFull = onFull;
   }
 

@@ -3,7 +3,7 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import { type Advance, parseDuration } from '../../world/clock.ts';
-import { type Environment, memoryForMail, newId, newWebhookSecret, timestampNow } from '../../world/environment.ts';
+import { type Environment, memoryForRecords, newId, newWebhookSecret, timestampNow } from '../../world/environment.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
 import type { Faults } from '../../world/faults.ts';
 import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
@@ -108,7 +108,7 @@ export class Schedule implements Part {
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
     this.#context = context;
-    this.log = new DeliveryLog(memoryForMail(context.realEnvironment) / 4, (changedId) => this.#dropOldest(changedId));
+    this.log = new DeliveryLog(memoryForRecords(context.realEnvironment), (changedId) => this.#dropOldest(changedId));
   }
 
   /** Creates the delivery of an event to a webhook, with a fault if one applies. */

@@ -1,5 +1,5 @@
 import { checkNumber } from '../../basics/number-options.ts';
-import { type Environment, memoryForMail, printError } from '../environment.ts';
+import { type Environment, memoryForRecords, printError } from '../environment.ts';
 import { sizeInMemory, sizeOfMailRow } from '../store/database.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
@@ -35,9 +35,6 @@ const LEAST_TRAFFIC = 1_000;
 
 /** How many entries of owners that have ended, such as closed sandboxes, are kept. */
 const ENDED_SIZE = 10_000;
-
-/** The limit for the bytes of the story, and for those of the traffic. */
-const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The kinds whose number `journalSize` limits. */
 const REQUEST_KINDS: readonly EntryKind[] = ['request', 'mail-command'];
@@ -191,7 +188,7 @@ export class Journals {
     this.size = checkNumber('journalSize', size);
     this.#worlds = worlds;
     this.#environment = environment;
-    const maxBytes = Math.min(MAX_BYTES, memoryForMail(environment) / 4);
+    const maxBytes = memoryForRecords(environment);
     this.#budgets = { story: new Budget(maxBytes), traffic: new Budget(maxBytes) };
     this.#journalOf = worlds.addPart('journal', () => new Journal(this));
     worlds.onRowChange((world, kind, before, after) => {

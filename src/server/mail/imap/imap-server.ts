@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { setTimeout } from '../../../basics/real-timers.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
@@ -144,7 +143,7 @@ class ImapClient implements Connection {
     this.#onEnd();
     this.#write();
     const socket = this.#socket;
-    setTimeout(() => socket.destroy(), graceMs).unref();
+    this.#environment.setTimer(graceMs, () => socket.destroy());
   }
 
   cut(): void {
@@ -204,7 +203,7 @@ class ImapClient implements Connection {
     socket.allowHalfOpen = true;
     socket.on('end', () => {
       this.#hasClientEnded = true;
-      setTimeout(() => socket.destroy(), LIMITS.imapGrace.value).unref();
+      this.#environment.setTimer(LIMITS.imapGrace.value, () => socket.destroy());
       if (!this.#isRunning) this.end();
     });
     socket.once('close', () => {
