@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { RealDate } from '../basics/real-timers.ts';
 import { ApiError } from '../contract/errors.ts';
-import { CONTROL_CALLS, type ControlCallId } from '../control/table/calls.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
+import { CONTROL_ROUTES, type ControlCallId } from '../control/table/routes.ts';
 import type { ControlGuest } from '../server/http/app.ts';
 import type { Principal } from '../service/access/principal.ts';
 
@@ -130,9 +130,9 @@ function newToken(): string {
 /** Returns the id of the control call with a method and a path; undefined if there is none. */
 function findControlCall(method: string, path: string): ControlCallId | undefined {
   const given = path.slice(CONTROL_PATH.length).split('/');
-  const ids = Object.keys(CONTROL_CALLS) as ControlCallId[];
+  const ids = Object.keys(CONTROL_ROUTES) as ControlCallId[];
   return ids.find((id) => {
-    const [wantedMethod, wanted = ''] = CONTROL_CALLS[id].split(' ');
+    const [wantedMethod, wanted = ''] = CONTROL_ROUTES[id].split(' ');
     const parts = wanted.split('/');
     return (
       wantedMethod === method &&

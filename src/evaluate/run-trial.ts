@@ -9,7 +9,7 @@ import type { RequestSummary } from '../control/journal/request-entry.ts';
 import { createSample } from '../control/samples/create-sample.ts';
 import type { Sample } from '../control/samples/sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
-import type { ControlCallId } from '../control/table/calls.ts';
+import type { ControlCallId } from '../control/table/routes.ts';
 import { CONTROL_ROWS } from '../control/table/table.ts';
 import { AgentActivity, realNowMs } from '../control/verdicts/agent-activity.ts';
 import { decideOver, type Observed, type Over } from '../control/verdicts/decide-over.ts';

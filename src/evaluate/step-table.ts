@@ -20,7 +20,7 @@ import { getSample, samples } from '../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../control/samples/incoming-sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
 import type { SettledOptions } from '../control/settled.ts';
-import { CONTROL_CALLS, type ControlCallId } from '../control/table/calls.ts';
+import { CONTROL_ROUTES, type ControlCallId } from '../control/table/routes.ts';
 import { CONTROL_ROWS } from '../control/table/table.ts';
 import type { TriggerOptions } from '../control/trigger.ts';
 import {
@@ -250,7 +250,7 @@ const NOT_AS_STEPS = [
 
 /** The name of a control call that changes something, which is a step by its own name. */
 export type CallStepName = {
-  [Id in ControlCallId]: (typeof CONTROL_CALLS)[Id] extends `GET ${string}` | 'GET'
+  [Id in ControlCallId]: (typeof CONTROL_ROUTES)[Id] extends `GET ${string}` | 'GET'
     ? never
     : Id extends (typeof NOT_AS_STEPS)[number]
       ? never
@@ -333,8 +333,8 @@ interface ClockChange {
 type NoFields = Readonly<Record<never, never>>;
 
 /** The names of the control calls that are steps. */
-export const CALL_STEPS = (Object.keys(CONTROL_CALLS) as ControlCallId[]).filter(
-  (id): id is CallStepName => !CONTROL_CALLS[id].startsWith('GET') && !NOT_AS_STEPS.some((each) => each === id),
+export const CALL_STEPS = (Object.keys(CONTROL_ROUTES) as ControlCallId[]).filter(
+  (id): id is CallStepName => !CONTROL_ROUTES[id].startsWith('GET') && !NOT_AS_STEPS.some((each) => each === id),
 );
 
 /** Returns the row of a step; undefined for an unknown name. */

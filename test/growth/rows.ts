@@ -16,7 +16,7 @@ import { OPERATIONS } from '../../src/contract/operations.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
 import { createHar } from '../../src/control/journal/har.ts';
 import type { Mailbox } from '../../src/control/mailbox-interface.ts';
-import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { listControlRows } from '../../src/control/table/table.ts';
 import { addressFormsOf, personOf } from '../../src/control/verdicts/addresses.ts';
 import { foldText, isEmptyAnswer, textsOfMail } from '../../src/control/verdicts/mail-text.ts';
 import { lackOfMasked, mayBeWhole } from '../../src/control/verdicts/not-kept.ts';
@@ -196,7 +196,7 @@ const READERS: Readonly<Record<string, Read>> = {
     }
   },
   'the fields of control calls': (text) => {
-    for (const { params, query, body } of CONTROL_TABLE) {
+    for (const { params, query, body } of listControlRows()) {
       for (const schema of [params, query, ...partsOf(body)])
         schema?.safeParse(Object.fromEntries(Object.keys(schema.shape).map((name) => [name, text])));
     }

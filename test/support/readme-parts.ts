@@ -22,7 +22,8 @@ import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
-import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
+import { fieldNamesOf } from '../../src/control/table/control-openapi.ts';
+import { listControlRows } from '../../src/control/table/table.ts';
 import { expectationSchemas } from '../../src/evaluate/expectation-schema.ts';
 import { EXPECTATIONS } from '../../src/evaluate/expectation-table.ts';
 import { STEPS, type StepRow, stepSchemas } from '../../src/evaluate/step-table.ts';
@@ -320,8 +321,8 @@ function toSource(value: object): string {
 }
 
 function controlTable(): string {
-  const rows = CONTROL_TABLE.map((row) => {
-    const fields = fieldsOf(row).map(code).join(', ');
+  const rows = listControlRows().map((row) => {
+    const fields = fieldNamesOf(row).map(code).join(', ');
     const reply = shapeOf(toJsonSchema(row.reply, 'output'));
     return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
   });
