@@ -3,14 +3,12 @@ import { readDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { RealDate } from '../basics/real-timers.ts';
 import { toAddressKey } from '../contract/email-address.ts';
-import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { ControllableMailbox } from '../control/controllable-mailbox.ts';
 import type { RequestSummary } from '../control/journal/request-entry.ts';
-import { createSample } from '../control/samples/create-sample.ts';
 import type { Sample } from '../control/samples/sample.ts';
-import type { SampleName } from '../control/samples/sample-names.ts';
 import type { ControlCallId } from '../control/table/routes.ts';
-import { CONTROL_ROWS } from '../control/table/table.ts';
+import { runCall } from '../control/table/run-call.ts';
 import { AgentActivity, realNowMs } from '../control/verdicts/agent-activity.ts';
 import { decideOver, type Observed, type Over } from '../control/verdicts/decide-over.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../control/verdicts/evidence.ts';
@@ -31,7 +29,7 @@ import { createMatcherContext } from './matcher-calls.ts';
 import type { ParsedExpectation, ParsedScenario, ParsedSingle, ParsedStep } from './parse-scenarios.ts';
 import { type SandboxDomain, toSandbox, toWritten } from './sandbox-addresses.ts';
 import type { CheckResult, Told, Verdict } from './scenario.ts';
-import { findStep } from './step-table.ts';
+import { findStep, type StepTrial } from './step-table.ts';
 import { readPatterns } from './text-pattern.ts';
 
 /** What a trial has of an emulator: a sandbox, or the whole. */
@@ -465,11 +463,7 @@ class Trial implements JudgedScene {
     try {
       if (name === 'until') await this.#waitUntilOver(activity, { isLast: false });
       else if (name === 'run') await this.#runCommandStep(String(value));
-      else if (findStep(name)?.isMail) await this.#deliver(name, value, as);
-      else await this.#callControl(name, value);
-      if (name === 'correspondent' && as !== undefined) {
-        this.#correspondents.set(as, toAddressKey((value as { readonly address: string }).address));
-      }
+      else await this.#runCallStep(name, value, as);
     } catch (error) {
       if (error instanceof TrialEnd) throw error;
       const message = toWritten(messageOf(error), this.#scope.domain);
@@ -489,73 +483,41 @@ class Trial implements JudgedScene {
     throw new Error(`The command ended with the exit code ${exitCode}${last === '' ? '' : `: ${last}`}`);
   }
 
-  async #deliver(name: string, value: unknown, as: string | undefined): Promise<void> {
+  /** Makes the control call of a step, and keeps the mails that `as` and the expectations name. */
+  async #runCallStep(name: string, value: unknown, as: string | undefined): Promise<void> {
+    const row = findStep(name);
+    if (row?.call === undefined) throw new Error(`There is no step ${name}.`);
     const { mailbox } = this;
-    const to = this.#place?.address ?? '';
-    const seed = this.#settings.seed;
-    let sample: Sample | undefined;
-    let received: readonly { readonly id: string }[];
-    if (name === 'sample') {
-      const given = typeof value === 'string' ? { sample: value } : (value as { readonly sample: string });
-      const { sample: sampleName, ...options } = this.#withMessageId({ to, seed, ...given });
-      sample = createSample(sampleName as SampleName, { baseUrl: this.#scope.url, ...options } as never);
-      received = await mailbox.receiveMessage(sample);
-    } else if (name === 'eml') {
-      received = await mailbox.receiveMessage({ eml: String(value), to });
-    } else {
-      received = await mailbox.receiveMessage(this.#withMessageId({ to, ...(value as object) }) as never);
+    const { whole, url } = this.#scope;
+    const fields = row.fields ? row.fields(value as never, this.#stepTrial()) : (value as object);
+    const reply = await runCall(row.call, fields, { mailbox, whole, url, signal: this.#controller.signal });
+    if (row.isMail) {
+      const { messages } = reply as { readonly messages: readonly { readonly id: string }[] };
+      const isNew = (each: { readonly id: string }) => messages.some(({ id }) => id === each.id);
+      const sample = mailbox.samples().findLast((delivered) => delivered.messages.some(isNew))?.sample;
+      this.#delivered.push(...messages.map(({ id }) => ({ name: as, id, sample })));
     }
-    this.#delivered.push(...received.map(({ id }) => ({ name: as, id, sample })));
+    if (row.namesAnswer && as !== undefined) {
+      this.#correspondents.set(as, toAddressKey((value as { readonly address: string }).address));
+    }
   }
 
-  /** Replaces the name of a mail in `inReplyTo` by its Message-ID. */
-  #withMessageId<Fields extends object>(fields: Fields): Fields {
-    const { inReplyTo } = fields as { readonly inReplyTo?: unknown };
-    if (typeof inReplyTo !== 'string' || inReplyTo.startsWith('<')) return fields;
-    return { ...fields, inReplyTo: this.mailOf(inReplyTo).messageId };
-  }
-
-  /** Runs the control call of a step, with the fields that the table of control calls says. */
-  async #callControl(name: string, value: unknown): Promise<void> {
-    const call = findStep(name)?.call;
-    if (call === undefined) throw new Error(`There is no step ${name}.`);
-    const row = CONTROL_ROWS[call as ControlCallId] as unknown as {
-      readonly params?: { readonly shape: object };
-      readonly query?: Parameters<typeof parseOrRefuse>[1] & { readonly shape: object };
-      run(mailbox: ControllableMailbox, input: unknown, whole: Mailbox): unknown;
+  #stepTrial(): StepTrial {
+    const { seed, isIdle = false } = this.#settings;
+    return {
+      url: this.#scope.url,
+      seed,
+      address: this.#place?.address ?? '',
+      isIdle,
+      keyIdOf: (tier) => {
+        const { keys } = this.#place ?? {};
+        const key = keys?.[tier as keyof typeof keys];
+        const id = key === undefined ? null : this.mailbox.exposure(key).id;
+        if (id !== null) return id;
+        throw new Error(`The agent has no key of the tier ${tier}.`);
+      },
+      messageIdOf: (mailName) => this.mailOf(mailName).messageId,
     };
-    const fields = this.#fieldsOfCall(name, value);
-    const pick = (shape: object | undefined) =>
-      Object.fromEntries(Object.entries(fields).filter(([field]) => Object.hasOwn(shape ?? {}, field)));
-    const input = {
-      params: pick(row.params?.shape),
-      query: row.query ? parseOrRefuse('The step', row.query, pick(row.query.shape)) : {},
-      body: Object.fromEntries(
-        Object.entries(fields).filter(([field]) => !Object.hasOwn(row.params?.shape ?? {}, field)),
-      ),
-      headers: { get: () => null },
-      signal: this.#controller.signal,
-      process: { publicUrl: this.#scope.url, isEnding: false },
-    };
-    await row.run(this.mailbox, input, this.#scope.whole);
-  }
-
-  /** Returns the fields of the control call of a step. */
-  #fieldsOfCall(name: string, value: unknown): Readonly<Record<string, unknown>> {
-    if (name === 'advance' || name === 'freeze' || name === 'resume') return { [name]: value };
-    if (name === 'fault' && typeof value === 'string') return { name: value };
-    if (name === 'rotate') return { id: this.#keyIdOf(String(value)) };
-    // An idle agent sends nothing, so to wait for it would only take time.
-    if (name === 'wait' && this.#settings.isIdle) return { ...(value as object), timeout: 1 };
-    return value === true ? {} : (value as Readonly<Record<string, unknown>>);
-  }
-
-  #keyIdOf(tier: string): string {
-    const { keys } = this.#place ?? {};
-    const key = keys?.[tier as keyof typeof keys];
-    const id = key === undefined ? null : this.mailbox.exposure(key).id;
-    if (id !== null) return id;
-    throw new Error(`The agent has no key of the tier ${tier}.`);
   }
 
   /** Waits until `decideOver` says that the wait for the agent is over. */
