@@ -1,7 +1,7 @@
 import { readDuration } from '../basics/duration.ts';
 import { showJsonPath } from '../basics/json-path.ts';
 import { createNameCheck } from '../basics/named-error.ts';
-import { didYouMean } from '../basics/nearest.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import { listProblems } from '../contract/list-problems.ts';
 import type { BehaviourChanges } from '../control/behaviour-controls.ts';
 import { getSample } from '../control/samples/create-sample.ts';

@@ -14,7 +14,7 @@ import { decideOver, type Observed, type Over } from '../control/verdicts/decide
 import { type Evidence, readTraffic, withCachedJournal } from '../control/verdicts/evidence.ts';
 import type { TenantIds, TenantKeys } from '../fixture/keys-and-ids.ts';
 import type { Mailbox } from '../mailbox/without-msw.ts';
-import { AgentError, type AgentNews, type AgentPlace, type TrialAgent } from './agent-driver.ts';
+import { type AgentAccess, AgentError, type AgentNews, type TrialAgent } from './agent-driver.ts';
 import type { ControlDoor } from './control-door.ts';
 import type { EarlierTrials } from './earlier-trials.ts';
 import {
@@ -44,7 +44,7 @@ export interface TrialScope {
   readonly ids: TenantIds;
   /** The logins of the inboxes, by handle. */
   readonly logins: Readonly<Record<string, { readonly user: string; readonly password: string }>>;
-  readonly ports: AgentPlace['ports'];
+  readonly ports: AgentAccess['ports'];
   readonly domain: SandboxDomain;
   /** The id of the sandbox; undefined for the whole emulator. */
   readonly sandbox: string | undefined;
@@ -76,7 +76,7 @@ export interface TrialSettings {
 /** Runs a command of the shell with a text on its standard input. */
 export type RunShellCommand = (
   command: string,
-  options: { readonly input: string; readonly place: AgentPlace; readonly signal: AbortSignal },
+  options: { readonly input: string; readonly access: AgentAccess; readonly signal: AbortSignal },
 ) => Promise<{ readonly exitCode: number; readonly output: string }>;
 
 /** What became of an expectation. */
@@ -222,7 +222,7 @@ class Trial implements JudgedScene {
   #endWith: (reason: unknown) => void = () => {};
   #isEnding = false;
   readonly #startedAtMs = RealDate.now();
-  #place: AgentPlace | undefined;
+  #access: AgentAccess | undefined;
   #webhookId: string | undefined;
   #activity: AgentActivity | undefined;
   #requests = 0;
@@ -374,26 +374,26 @@ class Trial implements JudgedScene {
     const { mailbox } = this;
     const { told, inbox: wanted } = this.#scenario.agent;
     const address = wanted === undefined ? undefined : toSandbox(wanted, this.#scope.domain);
-    const place = findPlace(this.#scope, address);
-    if (!place) {
+    const access = findAccess(this.#scope, address);
+    if (!access) {
       const known = inboxesOf(mailbox).map((each) => toWritten(each.address, this.#scope.domain));
       throw TrialEnd.unknown(`There is no inbox ${wanted}; the inboxes are ${known.join(', ')}`);
     }
     for (const mail of this.#scenario.mail) {
-      const fields = { to: place.address, ...(toSandbox(mail, this.#scope.domain) as object) };
+      const fields = { to: access.address, ...(toSandbox(mail, this.#scope.domain) as object) };
       for (const { id } of await mailbox.receiveMessage(fields as never)) this.#given.add(id);
     }
-    const webhookUrl = this.#agent.webhookUrl(place);
+    const webhookUrl = this.#agent.webhookUrl(access);
     const webhook =
-      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: place.inboxId });
+      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: access.inboxId });
     const { door } = this.#scope;
-    this.#place = { ...place, webhookSecret: webhook?.secret, controlToken: door.owner };
+    this.#access = { ...access, webhookSecret: webhook?.secret, controlToken: door.owner };
     this.#webhookId = webhook?.id;
     const { isIdle = false } = this.#settings;
     const activity = new AgentActivity(mailbox, {
       looks: isIdle ? 'never' : LOOKS[told],
       startsUnseen: !isIdle && STARTS_UNSEEN.has(told),
-      inboxId: place.inboxId,
+      inboxId: access.inboxId,
       webhookId: webhook?.id,
       onRequest: (request) => this.#checkLimits(request),
       onFailure: (error) => {
@@ -404,7 +404,7 @@ class Trial implements JudgedScene {
     this.#agent.onNews((news) => this.#noteNews(activity, news));
     try {
       const controlToken = this.#scenario.agent.control ? door.token : undefined;
-      await this.#agent.start({ ...this.#place, controlToken });
+      await this.#agent.start({ ...this.#access, controlToken });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       throw TrialEnd.failed(messageOf(error));
@@ -475,9 +475,9 @@ class Trial implements JudgedScene {
   }
 
   async #runCommandStep(command: string): Promise<void> {
-    if (!this.#place) return;
+    if (!this.#access) return;
     const { signal } = this.#controller;
-    const { exitCode, output } = await this.#settings.runCommand(command, { input: '', place: this.#place, signal });
+    const { exitCode, output } = await this.#settings.runCommand(command, { input: '', access: this.#access, signal });
     if (exitCode === 0) return;
     const [last = ''] = output.trim().split('\n').slice(-1);
     throw new Error(`The command ended with the exit code ${exitCode}${last === '' ? '' : `: ${last}`}`);
@@ -507,10 +507,10 @@ class Trial implements JudgedScene {
     return {
       url: this.#scope.url,
       seed,
-      address: this.#place?.address ?? '',
+      address: this.#access?.address ?? '',
       isIdle,
       keyIdOf: (tier) => {
-        const { keys } = this.#place ?? {};
+        const { keys } = this.#access ?? {};
         const key = keys?.[tier as keyof typeof keys];
         const id = key === undefined ? null : this.mailbox.exposure(key).id;
         if (id !== null) return id;
@@ -716,10 +716,10 @@ class Trial implements JudgedScene {
   }
 
   async #runCheck(command: string, input: string): Promise<CheckResult> {
-    if (!this.#place) return { verdict: 'cannot tell', reason: 'The agent was not started.' };
+    if (!this.#access) return { verdict: 'cannot tell', reason: 'The agent was not started.' };
     // The trial may have ended early, but its check must not.
     const { signal } = new AbortController();
-    const { exitCode, output } = await this.#settings.runCommand(command, { input, place: this.#place, signal });
+    const { exitCode, output } = await this.#settings.runCommand(command, { input, access: this.#access, signal });
     const [reason = ''] = output.trim().split('\n');
     const shown = reason === '' ? `The check ended with the exit code ${exitCode}.` : reason.slice(0, 1_000);
     if (exitCode === 0) return { verdict: 'yes', reason: shown };
@@ -834,7 +834,7 @@ function inboxesOf(mailbox: ControllableMailbox) {
  * Returns what an agent needs to work with the inbox that has an address, or with the first inbox without
  * an address; `undefined` if there is no such inbox. It has no secret of a webhook.
  */
-export function findPlace(scope: TrialScope, address: string | undefined): AgentPlace | undefined {
+export function findAccess(scope: TrialScope, address: string | undefined): AgentAccess | undefined {
   const { mailbox, keys, ids, logins, ports, url, sandbox } = scope;
   const inbox = inboxesOf(mailbox).find(
     (each) => address === undefined || foldAddress(each.address) === foldAddress(address),

@@ -1,6 +1,6 @@
 import { describeValue } from '../basics/check-options.ts';
 import { showJsonPath } from '../basics/json-path.ts';
-import { didYouMean } from '../basics/nearest.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import { isPlainObject } from '../control/verdicts/compare.ts';
 import { ScenarioError, type ScenarioProblem, type ScenarioSource } from './parse-scenarios.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeValue } from '../basics/check-options.ts';
 import type { InputOf } from '../basics/lazy-schema.ts';
-import { didYouMean } from '../basics/nearest.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import { isPlainObject } from '../control/verdicts/compare.ts';
 
 /** What a schema says of a value that it refuses. */

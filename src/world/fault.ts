@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { foldAddress } from '../basics/domain-name.ts';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
-import { didYouMean } from '../basics/nearest.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import { durationField, parseDuration } from './clock.ts';
 import { FAULT_NAMES, type FaultName, NAMED_FAULTS } from './named-faults.ts';

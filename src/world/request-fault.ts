@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isNestedDeeper, MAX_JSON_DEPTH } from '../basics/json-depth.ts';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
-import { didYouMean } from '../basics/nearest.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { parseDuration, spanField } from './clock.ts';
 import type { FaultIdentity, ParsedOptions } from './target-fields.ts';

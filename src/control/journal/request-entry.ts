@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
-import { didYouMean } from '../../basics/nearest.ts';
+import { didYouMean } from '../../basics/similar-names.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
