@@ -12,7 +12,15 @@ import {
 } from '../contract/incoming-message.ts';
 import type { AddedWebhook } from '../control/add-webhook.ts';
 import type { BehaviourChanges } from '../control/behaviour-controls.ts';
+import { durationField } from '../control/call-fields.ts';
+import {
+  type CorrespondentOptions,
+  correspondentBody,
+  correspondentOptions,
+} from '../control/correspondent-options.ts';
 import type { RedeliverOptions, ReleaseOptions } from '../control/delivery-controls.ts';
+import { type FaultOptions, faultForms, faultOptions, type NamedFault } from '../control/faults/fault-options.ts';
+import { FAULT_NAMES, type FaultName, NAMED_FAULTS } from '../control/faults/named-faults.ts';
 import { type WaitOptions, waitOptions } from '../control/journal/mail-filter.ts';
 import type { MailSelection } from '../control/journal/mail-search.ts';
 import { MOMENT_RULE, parseMoment } from '../control/mailbox-clock.ts';
@@ -23,14 +31,6 @@ import type { SettledOptions } from '../control/settled.ts';
 import { CONTROL_CALL_IDS, CONTROL_ROUTES, type ControlCallId } from '../control/table/routes.ts';
 import { CONTROL_ROWS } from '../control/table/table.ts';
 import type { TriggerOptions } from '../control/trigger.ts';
-import {
-  type CorrespondentOptions,
-  correspondentBody,
-  correspondentOptions,
-} from '../service/mail/correspondents/correspondent.ts';
-import { durationField } from '../world/clock.ts';
-import { type FaultOptions, faultForms, faultOptions, type NamedFault } from '../world/fault.ts';
-import { FAULT_NAMES, type FaultName, NAMED_FAULTS } from '../world/named-faults.ts';
 import { filledText, mustBe, mustBeName } from './schema-parts.ts';
 
 const yes = lazy(() => z.literal(true, mustBe('true')));

@@ -14,6 +14,7 @@ import { createMask, maskText } from '../../src/contract/mask.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
+import { durationField } from '../../src/control/call-fields.ts';
 import { createHar } from '../../src/control/journal/har.ts';
 import type { Mailbox } from '../../src/control/mailbox-interface.ts';
 import { listControlRows } from '../../src/control/table/table.ts';
@@ -41,7 +42,6 @@ import { readHtml } from '../../src/service/mail/html-text.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
 import { splitMail, textOfString } from '../../src/service/mail/mime/split-parts.ts';
 import { readFrame } from '../../src/service/stream/frames.ts';
-import { durationField } from '../../src/world/clock.ts';
 import { HOSTILE_MAILS } from './hostile-mails.ts';
 import { HOSTILE_TEXTS } from './hostile-texts.ts';
 

@@ -7,7 +7,7 @@ import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { wholeNumber } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { TIERS } from '../../contract/tiers.ts';
-import { dateField, tenantField } from '../../world/target-fields.ts';
+import { dateField, tenantField } from '../call-fields.ts';
 
 /**
  * Creates the schema of a text of the type `Value`. The schema allows any text, because a list of all values would make

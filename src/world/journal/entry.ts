@@ -4,8 +4,7 @@ import type { EventKind } from '../../contract/events.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { OperationId, OperationRow } from '../../contract/operations.ts';
 import type { Tier } from '../../contract/tiers.ts';
-import type { Fault } from '../fault.ts';
-import type { RequestFault } from '../request-fault.ts';
+import type { Fault, RequestFault } from '../fault.ts';
 import type { AttachmentRow, MessageRow } from '../store/rows.ts';
 
 /** What a delivery report says about a mail that bounced. */
