@@ -4,7 +4,7 @@ import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import { inlineImages } from '../../service/mail/html.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
-import { anyCorrespondent, type CorrespondentOptions, correspondentBody } from '../correspondent-options.ts';
+import { anyCorrespondent, correspondentBody } from '../correspondent-options.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
@@ -39,7 +39,7 @@ export const MAIL_ROWS = {
   addCorrespondent: defineControl(
     'Adds somebody who answers the mail to an address.',
     { body: correspondentBody(), reply: anyCorrespondent(), errors: ['CONFLICT'] },
-    (mailbox, { body }) => mailbox.addCorrespondent(body as CorrespondentOptions),
+    (mailbox, { body }) => mailbox.addCorrespondent(body),
   ),
   clearCorrespondents: defineControl('Removes every correspondent.', { reply: correspondentsReply }, (mailbox) => {
     mailbox.clearCorrespondents();

@@ -3,8 +3,8 @@ import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { toJsonSchema } from '../../contract/openapi/document.ts';
-import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
-import type { ControllableMailbox, SandboxOptions, SandboxSummary } from '../controllable-mailbox.ts';
+import { behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
+import type { ControllableMailbox, SandboxSummary } from '../controllable-mailbox.ts';
 import { sandboxOptions } from '../controllable-mailbox.ts';
 import { traceLine } from '../trace.ts';
 import { createControlOpenApi } from './control-openapi.ts';
@@ -148,7 +148,7 @@ const PROCESS_ROWS = {
     'Changes behaviours, by their ids, while the mailbox runs; null restores the value at the start.',
     { takesSandbox: false, body: behaviourChanges(), reply: behavioursReply },
     ({ behaviours }, { body }, { changeBehaviours, behaviourStates }) => {
-      changeBehaviours(body as BehaviourChanges);
+      changeBehaviours(body);
       return { behaviours: showBehaviours(behaviours, behaviourStates()) };
     },
   ),
@@ -185,7 +185,7 @@ const PROCESS_ROWS = {
     },
     (mailbox, input, { createSandbox }) => {
       refuseIfEnding(input);
-      return { ...showSandbox(createSandbox(input.body as SandboxOptions)), ...showProcess(mailbox, input) };
+      return { ...showSandbox(createSandbox(input.body)), ...showProcess(mailbox, input) };
     },
   ),
   getSandbox: defineControl(
