@@ -7,7 +7,7 @@ interface Switch {
 }
 
 // On the global object, because several copies of this module may be in one process: a bundle has one of its own.
-const place: { mutationSwitch?: Switch } = globalThis;
+const place: typeof globalThis & { mutationSwitch?: Switch } = globalThis;
 
 /** Makes this mutant run in this process from now on, or none. */
 export function switchOn(number: number | undefined): void {
