@@ -1,8 +1,8 @@
 import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { isNestedDeeper } from '../../basics/json-depth.ts';
 import { findNearest } from '../../basics/nearest.ts';
+import { isObject } from '../../basics/objects.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
-import { isObject } from '../../fixture/fixture-part.ts';
 
 /** The version without a handshake: each request names its version in `_meta`. */
 const STATELESS_VERSION = '2026-07-28';

@@ -1,4 +1,4 @@
-import { isIncomingAddress, parseAddress } from '../../../contract/email-address.ts';
+import { isIncomingAddress, parseAddress } from '../../../contract/addresses/email-address.ts';
 import { escapeHtml, toHtml } from '../html.ts';
 import type { Mail } from '../show-mail.ts';
 

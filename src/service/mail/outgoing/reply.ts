@@ -1,10 +1,10 @@
-import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
 import {
   describeAddressProblem,
   findAddressProblem,
   MAX_ADDRESSES,
   toAddressKey,
-} from '../../../contract/email-address.ts';
+} from '../../../contract/addresses/email-address.ts';
+import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
