@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import { toPrintable } from '../basics/printable.ts';
 import { performance } from '../basics/real-timers.ts';
-import { type Mask, maskText } from '../contract/mask.ts';
 import { type Line, nameWithoutOperation } from '../control/journal/entry-line.ts';
 import { type EntryView, LOGGED_KINDS, lineOf, showInFeed } from '../control/journal/shown-kinds.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import type { Journals } from '../service/journal/journals.ts';
 import type { ApiResult } from '../service/pipeline/exchange.ts';
 import { isCut } from '../service/pipeline/reply.ts';
+import { type Mask, maskText } from '../world/secrets/mask.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import { FAVICON_PATH } from './http/guards.ts';
 

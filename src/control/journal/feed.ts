@@ -6,7 +6,7 @@ import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
 import { readerOf } from './find-requests.ts';
-import { showFields } from './journal-entry.ts';
+import { showFields } from './read-journal.ts';
 import type { JournalReader } from './show-request.ts';
 import { showInFeed } from './shown-kinds.ts';
 

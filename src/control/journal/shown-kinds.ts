@@ -1,9 +1,9 @@
 import { messageOf } from '../../basics/named-error.ts';
-import type { Mask } from '../../contract/mask.ts';
 import type { KeptRequest, MailEvent, TestChange } from '../../service/journal/entry-data.ts';
 import type { Entry, EntryKind, FeedKind } from '../../service/journal/entry-kinds.ts';
 import { CorrespondentError } from '../../service/mail/correspondents/correspondent.ts';
 import { showMailAsItWas, showView } from '../../service/mail/show-mail.ts';
+import type { Mask } from '../../world/secrets/mask.ts';
 import { showRow } from '../../world/store/state.ts';
 import {
   attemptLine,
