@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FieldsOf, type InputOf, lazy } from '../basics/lazy-schema.ts';
-import { incomingAddress } from '../contract/email-address-schema.ts';
+import { incomingAddress } from '../contract/addresses/email-address-schema.ts';
 import { line, MAX_SUBJECT_LENGTH, timestamp } from '../contract/schemas.ts';
 import {
   CORRESPONDENT_KINDS,

@@ -4,7 +4,6 @@ import { ApiError } from '../contract/errors.ts';
 import type { ControlCallId } from '../control/table/routes.ts';
 import { listControlRows } from '../control/table/table.ts';
 import type { ControlGuest } from '../server/http/app.ts';
-import type { Principal } from '../service/access/principal.ts';
 import { createRouter, splitPath } from '../service/pipeline/router.ts';
 
 /** The control calls that change nothing of what a scenario says or what the agent is judged by. */
@@ -94,7 +93,7 @@ export class ControlDoor implements ControlGuest {
   onRequest(
     { method, path }: { readonly method: string; readonly path: string },
     key: string | undefined,
-    principal: Principal | undefined,
+    principal: { readonly world: { readonly id: string } | undefined } | undefined,
   ): void {
     if (key !== undefined && principal) {
       if (principal.world) this.#keysByWorld.get(principal.world.id)?.add(key);

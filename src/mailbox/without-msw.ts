@@ -1,4 +1,4 @@
-// All exports of the main entry, except `createMailbox`, which needs msw: the files `index*.ts` load it in their own ways.
+// All exports of the main entry, except `createMailbox`, which needs msw: `index.ts` and the files of `.config/main-entries/` load it in their own ways.
 
 export type { Duration } from '../basics/duration.ts';
 export type { BehaviourId, BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
@@ -53,7 +53,7 @@ export type {
 export type { InitialFault, MailboxFaults } from '../control/faults/mailbox-faults.ts';
 export type { FaultName } from '../control/faults/named-faults.ts';
 export type { RequestFaultOptions } from '../control/faults/request-fault-options.ts';
-export type { FeedEvent, FeedItem, FeedOptions } from '../control/journal/feed-event.ts';
+export type { FeedData, FeedEntry, FeedEvent, FeedGap, FeedMail, FeedOptions } from '../control/journal/feed-event.ts';
 export type {
   EntryReference,
   FailureMessage,
@@ -121,6 +121,7 @@ export type {
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
 export type { DeliveryPayload } from '../service/delivery/request.ts';
+export type { EntryKind, FeedKind } from '../service/journal/entry-kinds.ts';
 export type {
   Correspondent,
   CorrespondentKind,
@@ -147,6 +148,5 @@ export type {
   StreamFaultKind,
 } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
-export type { EntryKind } from '../world/journal/entry.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';

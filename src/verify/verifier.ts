@@ -1,9 +1,9 @@
 import { messageOf } from '../basics/named-error.ts';
 import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../contract/behaviours.ts';
-import { KnownSecrets } from '../contract/known-secrets.ts';
-import { createMask } from '../contract/mask.ts';
 import { OPERATION_ROWS, type OperationId } from '../contract/operations.ts';
+import { KnownSecrets } from '../world/secrets/known-secrets.ts';
+import { createMask } from '../world/secrets/mask.ts';
 import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';

@@ -1,9 +1,9 @@
-import type { Mask } from '../../contract/mask.ts';
 import { formsOf, type OpenApiOperation, operationsIn } from '../../contract/openapi/document.ts';
 import type { ControlClient } from '../../control/table/client.ts';
 import { fieldNamesOf } from '../../control/table/control-openapi.ts';
 import type { ControlRow } from '../../control/table/row.ts';
 import { CONTROL_ROWS } from '../../control/table/table.ts';
+import type { Mask } from '../../world/secrets/mask.ts';
 import { ABOUT_MAIL, findUnknownArgument, type Offer } from './protocol.ts';
 
 type CallId =

@@ -3,6 +3,8 @@ import { type BehaviourOptions, parseBehaviours } from '../../../src/contract/be
 import { createFault, faultOptions } from '../../../src/control/faults/fault-options.ts';
 import { defaultFixture } from '../../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../../src/fixture/parse-fixture.ts';
+import type { KeptRequest } from '../../../src/service/journal/entry-data.ts';
+import { Journals } from '../../../src/service/journal/journals.ts';
 import { Correspondents } from '../../../src/service/mail/correspondents/correspondents.ts';
 import { LoopGuard } from '../../../src/service/mail/outgoing/loop-guard.ts';
 import { handleRequest } from '../../../src/service/pipeline/handle-request.ts';
@@ -11,8 +13,6 @@ import { createService } from '../../../src/service/pipeline/service.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
 import type { Fault } from '../../../src/world/fault.ts';
 import { Faults } from '../../../src/world/faults.ts';
-import type { KeptRequest } from '../../../src/world/journal/entry.ts';
-import { Journals } from '../../../src/world/journal/journal.ts';
 import { seed } from '../../../src/world/store/seed/seed.ts';
 import { Worlds } from '../../../src/world/store/worlds.ts';
 import { IDS } from '../../support/ids.ts';
