@@ -10,7 +10,7 @@ import { redeliverOptions, releaseOptions, webhookWithSecret } from '../delivery
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
 import { journalEntryReply, journalUrlQuery, lossesReply as lossesOfJournal } from '../journal/journal-entry.ts';
-import { type RequestEntry, requestQuery, requestReply } from '../journal/request-entry.ts';
+import { type RequestEntry, requestQuery, requestReply, summaryReply } from '../journal/request-entry.ts';
 import type { JournalControls } from '../journal-controls.ts';
 import { triggerOptions } from '../trigger.ts';
 import { defineControl, fileReply, idInPath } from './row.ts';
@@ -24,7 +24,7 @@ const dropped = () =>
 const requestsReply = z.strictObject({ requests: z.array(requestReply()), dropped: dropped() });
 
 const summariesReply = z.strictObject({
-  requests: z.array(requestReply().omit({ request: true, reply: true })),
+  requests: z.array(summaryReply()),
   dropped: dropped(),
 });
 

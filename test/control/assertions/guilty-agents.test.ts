@@ -510,9 +510,9 @@ test('a refused login with the address of a sandbox is told to the sandbox, with
     auth: { user, pass: 'wrong-password' },
   });
   await expect(transport.verify()).rejects.toThrow('The login is wrong');
-  expect(sandbox.journal({ kinds: ['refusal'] }).map(({ data }) => [data.method, data.path, data.status])).toEqual([
-    ['LOGIN', user, 401],
-    ['AUTH PLAIN', user, 401],
+  expect(sandbox.journal({ kinds: ['refusal'] }).map(({ data }) => [data.command, data.path, data.result])).toEqual([
+    ['LOGIN', user, 'NO'],
+    ['AUTH PLAIN', user, 535],
   ]);
   expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(`LOGIN ${user} → 401: `);
   expect(JSON.stringify(server.mailbox.journal())).not.toContain('wrong-password');
