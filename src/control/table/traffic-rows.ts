@@ -36,15 +36,23 @@ function droppedRequests(mailbox: Pick<JournalControls, 'journalLosses'>) {
   return { dropped: { count: (request?.count ?? 0) + (command?.count ?? 0), until: latest.until } };
 }
 
-/** An event of the feed; its other fields depend on the kind. */
+/** An event of the feed: an entry of the journal, or a gap. */
 const feedEventReply = z
   .custom<FeedEvent>(
     (event) => z.looseObject({ id: z.string(), realTime: timestamp(), kind: z.string() }).safeParse(event).success,
   )
   .meta({
     type: 'object',
-    description: 'An event with its id, realTime and kind, and with further fields that depend on the kind.',
-    properties: { id: { type: 'string' }, realTime: { type: 'string' }, kind: { type: 'string' } },
+    description:
+      'An entry of the journal with an id, without what may be long; or a gap, which has the number of the events that ' +
+      'are missing.',
+    properties: {
+      id: { type: 'string' },
+      realTime: { type: 'string' },
+      kind: { type: 'string' },
+      data: { type: 'object', description: 'The details of an entry, which depend on the kind.' },
+      missed: { type: ['integer', 'null'], description: 'Only for a gap; null if the number is unknown.' },
+    },
     required: ['id', 'realTime', 'kind'],
   });
 

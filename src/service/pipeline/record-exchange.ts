@@ -252,7 +252,7 @@ export interface MailCommand {
   readonly user?: string | undefined;
   /** The command without passwords and, unless it submits a mail and was refused, without the bytes of a mail. */
   readonly text: string;
-  /** What the client was told. */
+  /** What the client was told, without the result. */
   readonly reply: string;
   /** The ids of the messages that the command read or changed. */
   readonly messageIds: readonly string[];
@@ -286,7 +286,7 @@ export function recordCommand(service: RecordingService, command: MailCommand): 
     usedBehaviours: NO_BEHAVIOURS,
     faults: [],
     durationMs: performance.now() - startedMs,
-    reply: { headers: {}, body: [reply, ...messageIds].join('\n') },
+    reply: { headers: {}, body: [`${call.result} ${reply}`, ...messageIds].join('\n') },
     principal,
     loginWorld: named?.world ?? (user === undefined ? undefined : worlds.sandboxOfAddress(user)),
     caused: command.caused ?? [],

@@ -59,6 +59,7 @@ test('the feed has requests, mail, deliveries, faults, changes of the time and r
   await mailbox.clock.advance('1m');
   mailbox.clock.resume();
   const { id } = mailbox.addFault({ on: 'delivery', kind: 'drop' });
+  mailbox.removeFault(id);
   mailbox.clearFaults();
   mailbox.reset();
   const [first, ...rest] = await pastEvents(mailbox);
@@ -171,7 +172,7 @@ test('an event of the feed is an entry of the journal, without what may be long'
   });
   await mailbox.settled();
   const reply = { plainBody: 'An answer.', verified: true };
-  const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/messages/${mail?.id}/reply`;
+  const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/reply/${mail?.id}`;
   expect((await send('POST', path, { key: TENANT, json: reply })).status).toBe(201);
   mailbox.removeMail(String(mail?.id));
   mailbox.clock.freeze();

@@ -442,7 +442,7 @@ export class Session {
       shown,
       path: this.view?.folder.name ?? '',
       user: isLogin ? this.loginUser : undefined,
-      reply: `${result} ${lastLine.text.replace(/^\[CAPABILITY [^\]]*\] /, '')}`,
+      reply: lastLine.text.replace(/^\[CAPABILITY [^\]]*\] /, ''),
       startedMs: this.#present.startedMs,
       caused: this.#present.entries,
       origin: this.#present.origin,
