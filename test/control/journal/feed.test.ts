@@ -6,6 +6,7 @@ import { createControl } from '../../../src/control/table/control.ts';
 import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendReply } from '../../../src/server/http/node-adapter.ts';
 import { streamReply } from '../../../src/service/pipeline/reply.ts';
+import { eventually } from '../../support/eventually.ts';
 import { IDS } from '../../support/ids.ts';
 import { senderTo } from '../../support/send.ts';
 import { serve } from '../../support/serve.ts';
@@ -413,7 +414,7 @@ test('a client that leaves ends its reader', async () => {
   await using server = await serve((_, response) => sendReply(response, streamReply(200, silent, 'text/event-stream')));
   const response = await fetch(server.url);
   await response.body?.cancel();
-  await vi.waitFor(() => expect(returned).toHaveBeenCalledOnce());
+  await eventually(() => expect(returned).toHaveBeenCalledOnce());
 });
 
 test('an event stream without events has comments, so that nobody closes the connection', async () => {
