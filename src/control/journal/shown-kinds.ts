@@ -189,7 +189,7 @@ const SHOWN_KINDS: {
     showInFeed: showFailure,
     line({ failed, error }) {
       const isBug = failed === 'emulator';
-      const text = isBug ? `The emulator failed because of a bug in it: ${error}.` : error;
+      const text = isBug ? `The emulator failed because of a bug in it: ${error}.` : `${error}.`;
       return { name: failed, sign: '!', text, colourStatus: 500 };
     },
     isInLog: true,

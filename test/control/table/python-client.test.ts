@@ -46,7 +46,7 @@ with mailbox.sandbox(name="python") as box:
     events = box.read_feed()
     [mail] = box.deliver(to=f"helpdesk@{box.domain}", from_="Dana <dana@customer.test>", subject="Hello", plain_body="?")
     assert box.wait(f"helpdesk@{box.domain}", subject="Hello")["id"] == mail["id"]
-    assert any(event["kind"] == "mail" for event in events)
+    assert any(event["kind"] == "mail-received" for event in events)
     assert b"Subject: Hello" in box.get_mail_source(mail["id"])
     assert box.change_clock(freeze="2026-01-05T09:00:00.000Z")["frozen"] and box.advance("2h")["now"] == "2026-01-05T11:00:00.000Z"
     hook = box.add_webhook(url="http://127.0.0.1:9/in", events=["message.received"])
