@@ -2,7 +2,7 @@ import { MAX_MAIL_BYTES } from '../basics/size.ts';
 import { MAX_ADDRESSES } from '../contract/addresses/email-address.ts';
 import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream-protocol.ts';
 import { KEPT_RESPONSE_BYTES } from '../service/delivery/call-receiver.ts';
-import { MAX_DELIVERIES } from '../service/delivery/log.ts';
+import { MAX_DELIVERIES } from '../service/delivery/delivery-log.ts';
 import { MAX_COMPARED } from '../service/imap/search-limit.ts';
 import { MAX_BODY_BYTES } from '../service/pipeline/parse-input.ts';
 import { type Environment, MAX_RECORDS_BYTES, memoryForMail } from '../world/environment.ts';

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { fromBase64 } from '../../basics/base64.ts';
+import { escapeHtml } from '../../basics/markup.ts';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
-import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
-import { anyCorrespondent, correspondentBody } from '../../service/mail/correspondents/correspondent.ts';
 import { inlineImages } from '../../service/mail/html.ts';
-import { receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
+import { anyCorrespondent, correspondentBody } from '../correspondent-options.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
-import { knownSamplesReply, samplesReply, showSamples } from '../samples/delivered-samples.ts';
+import { knownSamplesReply, receivedMessage, samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
 import { storyReply } from '../verdicts/story.ts';
@@ -22,7 +21,7 @@ const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])
 /** Returns the page that shows a mail: its HTML with the images that it contains or, without HTML, its text. */
 function pageOf(mailbox: MailInspection, { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>) {
   if (htmlBody === null) {
-    return `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
+    return `<!doctype html><pre>${escapeHtml(plainBody)}</pre>`;
   }
   return inlineImages(htmlBody, mailbox.mailSource(id)).replace(CONNECTING_ELEMENT, '<x-');
 }
@@ -41,7 +40,7 @@ export const MAIL_ROWS = {
   addCorrespondent: defineControl(
     'Adds somebody who answers the mail to an address.',
     { body: correspondentBody(), reply: anyCorrespondent(), errors: ['CONFLICT'] },
-    (mailbox, { body }) => mailbox.addCorrespondent(body as CorrespondentOptions),
+    (mailbox, { body }) => mailbox.addCorrespondent(body),
   ),
   clearCorrespondents: defineControl('Removes every correspondent.', { reply: correspondentsReply }, (mailbox) => {
     mailbox.clearCorrespondents();

@@ -1,3 +1,4 @@
+import { tryParseJson } from '../../basics/foreign-json.ts';
 import { splitAddresses } from '../../contract/addresses/email-address.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { findIdsIn } from '../../service/pipeline/shown-mail.ts';
@@ -70,7 +71,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
   };
 
   return (entry) => {
-    const { protocol, operation, method, path, principal, request } = entry.data;
+    const { operation, path, principal, request } = entry.data;
     const ids = findIdsIn(path);
     const [inboxId = principal?.inboxId ?? undefined, id = ''] = ids;
     const body = readFields(request.body);
@@ -92,8 +93,9 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
     };
 
     // A refused recipient is a mail to this recipient alone: what else the mail has, the program has not sent yet.
-    if (protocol === 'smtp' && method === 'RCPT TO') return send({ ...fields, to: [path] });
-    if (protocol === 'smtp' && method === 'DATA') return send({ ...fields, ...readSubmitted(request.body, path) });
+    const { protocol, command } = entry.data;
+    if (protocol === 'smtp' && command === 'RCPT TO') return send({ ...fields, to: [path] });
+    if (protocol === 'smtp' && command === 'DATA') return send({ ...fields, ...readSubmitted(request.body, path) });
     switch (operation) {
       case 'sendMessage':
         return send();
@@ -108,7 +110,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
       case 'sendDraft': {
         const row = changes.findLast((change) => change.data.id === id && isAfter(entry, change))?.data.row;
         const draft = (row ?? {}) as Partial<Record<string, unknown>>;
-        const original = textOf(draft.replyToMessageId);
+        const original = asText(draft.replyToMessageId);
         const written = mailFieldsOf(draft);
         const isToNobody = written.to.length + written.cc.length + written.bcc.length === 0;
         return send(written, isToNobody ? findAnswered(original, false) : [], original === '' ? [] : [original]);
@@ -130,9 +132,9 @@ function mailFieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Partial<Rec
     to: listOf(to),
     cc: listOf(cc),
     bcc: listOf(bcc),
-    subject: textOf(subject),
-    plainBody: textOf(plainBody),
-    htmlBody: textOf(htmlBody),
+    subject: asText(subject),
+    plainBody: asText(plainBody),
+    htmlBody: asText(htmlBody),
   };
 }
 
@@ -145,26 +147,17 @@ export function readSubmitted(body: string | null, path: string): Partial<MailFi
 
 /** Reads the fields of a JSON body. Of a body that was cut, it reads the texts and the lists of texts that are whole. */
 export function readFields(body: string | null): Readonly<Record<string, unknown>> {
-  const parsed = parseJson(body ?? '{}');
+  const parsed = tryParseJson(body ?? '{}');
   if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
   const fields: Record<string, unknown> = {};
-  for (const [, name = '', value = ''] of (body ?? '').matchAll(FIELD)) fields[name] ??= parseJson(value);
+  for (const [, name = '', value = ''] of (body ?? '').matchAll(FIELD)) fields[name] ??= tryParseJson(value);
   return fields;
-}
-
-/** Returns the value of a text of JSON; undefined if it is none. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Matches a field of JSON whose value is a text or a list of texts. */
 const FIELD = /"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|\[\s*(?:"(?:[^"\\]|\\.)*"\s*(?:,\s*)?)*\])/g;
 
-function textOf(value: unknown): string {
+function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -6,15 +6,16 @@ import { type Advance, parseDuration } from '../../world/clock.ts';
 import { type Environment, memoryForRecords, newId, newWebhookSecret, timestampNow } from '../../world/environment.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
 import type { Faults } from '../../world/faults.ts';
-import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
-import type { Journals } from '../../world/journal/journal.ts';
+import { type Origin, originOf } from '../../world/journal/entry.ts';
 import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { Part, SavePurpose } from '../../world/store/parts.ts';
 import { pick, type WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
+import type { EntryOf, MailEntryKind } from '../journal/entry-kinds.ts';
+import type { Journals } from '../journal/journals.ts';
 import { type CallResult, callReceiver, failedResult } from './call-receiver.ts';
 import type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
-import { type AttemptOutcome, DeliveryLog } from './log.ts';
+import { type AttemptOutcome, DeliveryLog } from './delivery-log.ts';
 import {
   createRequest,
   type DeliveryPayload,
