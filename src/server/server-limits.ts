@@ -118,8 +118,8 @@ export const LIMITS = {
     unit: 'connections',
     protects: PLACES,
     seen:
-      'the oldest connection without a login, over SMTP one that is not sending a mail, ends with 421 or `BYE`; over ' +
-      'SMTP, if all have logged in or are sending, the oldest',
+      'the oldest connection ends with 421 or `BYE` that has not logged in and sends no mail; if there is none, the ' +
+      'oldest of an inbox that has more than a quarter of the places; otherwise the new one',
   },
   mailLogin: {
     who: 'SMTP and IMAP',

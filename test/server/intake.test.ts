@@ -1,6 +1,10 @@
+import { EventEmitter, once } from 'node:events';
+import { request } from 'node:http';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Intake } from '../../src/server/intake.ts';
+import { eventually } from '../support/eventually.ts';
+import { serve } from '../support/serve.ts';
 
 const MIB = 1024 * 1024;
 
@@ -163,4 +167,60 @@ test('whatever clients do, one within its quarter is refused only if no other ha
       }
     }),
   );
+});
+
+/** Starts a server that reads bodies of `one` through an intake, and a request to it of whose body 16 MiB have arrived. */
+async function startCounted(bytes: number) {
+  const { intake, start } = createIntake();
+  let arrived = 0;
+  const news = new EventEmitter();
+  const server = await serve(async (message, response) => {
+    try {
+      const body = message.iterator({ destroyOnReturn: false });
+      for await (const chunk of intake.countBody(body, bytes, response, () => ['one'])) {
+        arrived += chunk.length;
+        news.emit('arrived');
+      }
+      news.emit('complete');
+      // The request is handled until its connection ends.
+      await once(response, 'close');
+      news.emit('closed');
+    } catch (error) {
+      response.statusCode = 507;
+      response.end((error as { code: string }).code);
+    }
+  });
+  const complete = once(news, 'complete');
+  const outgoing = request(server.url, { method: 'POST', headers: { 'Content-Length': bytes } });
+  outgoing.write(Buffer.alloc(16 * MIB));
+  while (arrived < 16 * MIB) await once(news, 'arrived');
+  return { start, outgoing, complete, news, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+test('a request that loses its room while its body arrives is refused, and no further one can follow it', async () => {
+  await using counted = await startCounted(17 * MIB);
+  expect(counted.start('other', 'two').add(5 * MIB)).toBeUndefined();
+  const [response] = await once(counted.outgoing, 'response');
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  expect([response.statusCode, response.headers.connection, text]).toEqual([507, 'close', 'STORAGE_FULL']);
+});
+
+test('a request that loses its room after its body has arrived loses its connection, so that its work ends', async () => {
+  await using counted = await startCounted(16 * MIB);
+  await counted.complete;
+  const ended = once(counted.outgoing, 'error');
+  const closed = once(counted.news, 'closed');
+  expect(counted.start('other', 'two').add(5 * MIB)).toBeUndefined();
+  expect(await ended).toMatchObject([{ code: 'ECONNRESET' }]);
+  await closed;
+});
+
+test('a request gives its room back when its connection ends', async () => {
+  await using counted = await startCounted(17 * MIB);
+  counted.outgoing.on('error', () => {});
+  const other = counted.start('other', 'one');
+  expect(other.add(5 * MIB)?.code).toBe('STORAGE_FULL');
+  counted.outgoing.destroy();
+  await eventually(() => expect(other.add(5 * MIB)).toBeUndefined());
 });
