@@ -11,7 +11,7 @@ import {
   readJournal,
   readLosses,
 } from './journal/journal-entry.ts';
-import { showTenants, tenantSummary } from './journal/mail-inspection.ts';
+import { showTenants, tenantSummary } from './mail/mail-inspection.ts';
 import { sampleReply, showSamples } from './samples/delivered-samples.ts';
 import { withCachedJournal } from './verdicts/evidence.ts';
 import { evidenceOf, storyReply, tellStory } from './verdicts/story.ts';

@@ -13,8 +13,8 @@ import {
 import type { AddedWebhook } from '../control/add-webhook.ts';
 import type { BehaviourChanges } from '../control/behaviour-controls.ts';
 import type { RedeliverOptions, ReleaseOptions } from '../control/delivery-controls.ts';
-import { type WaitOptions, waitOptions } from '../control/journal/mail-filter.ts';
-import type { MailSelection } from '../control/journal/mail-search.ts';
+import { type WaitOptions, waitOptions } from '../control/mail/mail-filter.ts';
+import type { MailSelection } from '../control/mail/mail-search.ts';
 import { MOMENT_RULE, parseMoment } from '../control/mailbox-clock.ts';
 import { getSample, samples } from '../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../control/samples/incoming-sample.ts';

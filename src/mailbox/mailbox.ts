@@ -13,7 +13,7 @@ import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-co
 import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Feeds } from '../control/journal/feed.ts';
-import { MailLog } from '../control/journal/mail-log.ts';
+import { MailLog } from '../control/mail/mail-log.ts';
 import { addInitialFaults, type InitialFault } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
 import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';

@@ -53,14 +53,14 @@ export type {
   JournalQuery,
   MailRead,
 } from '../control/journal/journal-entry.ts';
-export type { MailFilter, WaitOptions } from '../control/journal/mail-filter.ts';
+export type { MailFilter, WaitOptions } from '../control/mail/mail-filter.ts';
 export type {
   InboxSummary,
   MailDetails,
   MailInspection,
   TenantSummary,
   WorkspaceSummary,
-} from '../control/journal/mail-inspection.ts';
+} from '../control/mail/mail-inspection.ts';
 export type {
   DraftDetails,
   DraftFilter,
@@ -69,7 +69,7 @@ export type {
   MailSearch,
   MailSelection,
   MailSummary,
-} from '../control/journal/mail-search.ts';
+} from '../control/mail/mail-search.ts';
 export type {
   RequestContent,
   RequestEntry,
@@ -82,7 +82,7 @@ export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/ke
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
 export type { InitialFault, MailboxFaults } from '../control/mailbox-faults.ts';
-export type { MessageControls } from '../control/message-controls.ts';
+export type { MessageControls } from '../control/mail/message-controls.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
 export type { Receivable } from '../control/samples/receive-sample.ts';
 export type { Settled, SettledOptions } from '../control/settled.ts';

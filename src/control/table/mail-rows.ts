@@ -7,9 +7,9 @@ import { anyCorrespondent, correspondentBody } from '../../service/mail/correspo
 import { inlineImages } from '../../service/mail/html.ts';
 import { receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
-import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
-import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
-import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
+import { mailQuery, waitQuery } from '../mail/mail-filter.ts';
+import { detailsReply, type MailInspection, tenantSummary } from '../mail/mail-inspection.ts';
+import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../mail/mail-search.ts';
 import { knownSamplesReply, samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';

@@ -1,18 +1,18 @@
-import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
-import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import { type Mail, showMail } from '../service/mail/show-mail.ts';
-import { parseDuration } from '../world/clock.ts';
-import { findOwner } from '../world/store/parts.ts';
-import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import { removeMessage } from '../world/store/removal.ts';
-import type { MessageRow } from '../world/store/rows.ts';
-import type { World } from '../world/store/world.ts';
-import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
-import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-filter.ts';
-import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
-import type { LoggedMail, MailListener } from './journal/mail-log.ts';
-import { findMail, type MailSelection, mailSelection } from './journal/mail-search.ts';
-import { tellLatest } from './verdicts/story.ts';
+import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
+import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
+import { type Mail, showMail } from '../../service/mail/show-mail.ts';
+import { parseDuration } from '../../world/clock.ts';
+import { findOwner } from '../../world/store/parts.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import { removeMessage } from '../../world/store/removal.ts';
+import type { MessageRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
+import { type ControlScope, findStoredRow, findWorlds, notFound } from '../control-scope.ts';
+import type { MailFilter, ParsedMailFilter, WaitOptions } from './mail-filter.ts';
+import { isSelected, mailFilter, selectMail, waitOptions } from './mail-filter.ts';
+import type { LoggedMail, MailListener } from './mail-log.ts';
+import { findMail, type MailSelection, mailSelection } from './mail-search.ts';
+import { tellLatest } from '../verdicts/story.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {

@@ -12,7 +12,7 @@ import { pick, shownFields } from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/state.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
-import { findRequestOf } from './find-requests.ts';
+import { findRequestOf } from '../journal/find-requests.ts';
 import type { DraftFilter, DraftPage, MailPage, MailSearch, MailSummary } from './mail-search.ts';
 import { draftFilter, listDrafts, mailSearch, mailSummary, searchMail, showMailSummary } from './mail-search.ts';
 

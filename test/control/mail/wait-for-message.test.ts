@@ -1,9 +1,9 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
-import { control, sendControl } from '../support/control.ts';
-import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
-import { IDS } from '../support/ids.ts';
+import { control, sendControl } from '../../support/control.ts';
+import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
 
 interceptRequests();
 
