@@ -118,7 +118,7 @@ export type {
   ReplyFunction,
 } from '../service/mail/correspondents/correspondent.ts';
 export type { Quoting } from '../service/mail/correspondents/quoting.ts';
-export type { ShownLink } from '../service/mail/html.ts';
+export type { ShownLink } from '../control/mail/mail-links.ts';
 export type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
 export type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
 export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';

@@ -34,7 +34,7 @@ import { MailReader } from '../../src/service/imap/mail-reader.ts';
 import { search } from '../../src/service/imap/search.ts';
 import { writeEnvelope, writeStructure } from '../../src/service/imap/structure.ts';
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
-import { linksOf, misleadingLinksOf } from '../../src/service/mail/html.ts';
+import { linksOf, misleadingLinksOf } from '../../src/control/mail/mail-links.ts';
 import { readHtml } from '../../src/service/mail/html-text.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
 import { splitMail, textOfString } from '../../src/service/mail/mime/split-parts.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeTraceFields } from '../../service/mail/mime/header.ts';
-import { FILE_COLUMNS, fileFields, type MailFile, showView, viewFields } from '../../service/mail/show-mail.ts';
+import { showView } from '../../service/mail/mail-views.ts';
+import { FILE_COLUMNS, fileFields, type MailFile, viewFields } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
@@ -13,8 +13,10 @@ import { type ShownRow, showRow } from '../../world/store/state.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
 import { findRequestOf } from '../journal/find-requests.ts';
+import { summariseMail } from '../journal/from-entries/mail-list.ts';
+import { linksOf, misleadingLinksOf, type ShownLink } from './mail-links.ts';
 import type { DraftFilter, DraftPage, MailPage, MailSearch, MailSummary } from './mail-search.ts';
-import { draftFilter, listDrafts, mailSearch, mailSummary, searchMail, showMailSummary } from './mail-search.ts';
+import { createLookUp, draftFilter, listDrafts, mailSearch, mailSummary, StoredMail, searchMail } from './mail-search.ts';
 
 const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'> =>
   shownFields('inboxes', ['id', 'displayName', 'isPaused']);
@@ -154,12 +156,22 @@ export function createMailInspection(scope: ControlScope): MailInspection {
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
       const api = showMessage(world, message, readBehaviour);
       const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
+      const { inboxId, threadId } = message;
+      const inbox = world.inboxes.get(inboxId);
+      const lookUp = createLookUp(scope);
+      const inThread = world.messageIndex.thread(inboxId, threadId)?.messages() ?? [];
       return {
-        ...showDetails(world, message),
+        ...summariseMail(new StoredMail(world, message, lookUp)),
+        ...showView('details', world.id, message),
+        inbox: inbox ? canonicalAddress(inbox) : '',
         headers,
-        api,
+        files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
+        links: linksOf(message),
+        misleadingLinks: misleadingLinksOf(message),
+        thread: inThread.map((row) => summariseMail(new StoredMail(world, row, lookUp))),
         request: findRequestOf(service.journals, worlds, id),
         deliveries: deliveries.map((delivery) => delivery.id),
+        api,
       };
     },
     mailSource(id) {
@@ -193,18 +205,4 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
   const count = (list: 'visible' | 'unreadInbox') => world.messageIndex.list([id], list).length;
   const address = primaryAddress(world, inbox);
   return { id, address, displayName, isPaused, messages: count('visible'), unread: count('unreadInbox') };
-}
-
-function showDetails(world: World, message: MessageRow) {
-  const { id, inboxId, threadId } = message;
-  const inbox = world.inboxes.get(inboxId);
-  return {
-    ...showMailSummary(world, message),
-    ...showView('details', world.id, message),
-    inbox: inbox ? canonicalAddress(inbox) : '',
-    files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
-    links: linksOf(message),
-    misleadingLinks: misleadingLinksOf(message),
-    thread: (world.messageIndex.thread(inboxId, threadId)?.messages() ?? []).map((row) => showMailSummary(world, row)),
-  };
 }

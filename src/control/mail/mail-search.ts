@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { addressContains } from '../../basics/domain-name.ts';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { compareTexts } from '../../basics/text.ts';
-import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
-import { showView, viewFields } from '../../service/mail/show-mail.ts';
+import { FOLDERS } from '../../contract/mail-folders.ts';
+import { queryFlag, wholeNumber } from '../../contract/query.ts';
+import { viewFields } from '../../service/mail/show-mail.ts';
 import type { Journals } from '../../world/journal/journal.ts';
 import type { GroupedListName } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -11,10 +11,16 @@ import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { canonicalAddress, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
+import { type ListedMail, listPage, searchCandidates } from '../journal/from-entries/mail-list.ts';
+import { SEARCH_HELP } from '../journal/from-entries/search-terms.ts';
 
 const MAX_LIMIT = 200;
 
 const ALL_FOLDERS = ['all', ...FOLDERS] as const;
+
+/** Says what a search may contain, for the OpenAPI document. */
+const describeSearch = () =>
+  `All parts must match, in any order. ${SEARCH_HELP.map(({ example, finds }) => `\`${example}\`: ${finds}.`).join(' ')}`;
 
 const searchFields = () => ({
   /** Only mail of the tenant with this id. */
@@ -26,12 +32,10 @@ const searchFields = () => ({
   /** Only mail in this folder. Default: `all`, which is all mail except the trash. */
   folder: z.enum(ALL_FOLDERS, `must be one of ${ALL_FOLDERS.join(', ')}`).optional(),
   /**
-   * Only mail that contains each word of this text in an address, its subject or a body, in any order and letter case.
-   * Words in quotation marks must follow each other. The text may contain `from:dana`, `to:` (also cc and bcc),
-   * `subject:"order 1042"`, `inbox:` (an address), `sandbox:` (a name, a domain or an id), `has:attachment`, `is:unread` and
-   * `is:sample`; all of them must match.
+   * Only mail that matches each part of this text, in any order and letter case: words, `"words that follow each other"`,
+   * and words with a meaning of their own, such as `from:dana`, `subject:"order 1042"` and `is:unread`.
    */
-  search: z.string().optional(),
+  search: z.string().describe(describeSearch()).optional(),
   /** Whether only the latest mail of each thread is listed. */
   threads: z.union([z.boolean(), queryFlag()], 'must be true or false').optional(),
   /** How many messages to skip. Default: 0. */
@@ -150,8 +154,6 @@ export const pageReply = lazy(() => z.strictObject(pageFields()));
 /** A page of the mail that a search found, newest first. */
 export interface MailPage extends OutputOf<ReturnType<typeof pageFields>> {}
 
-type Found = { readonly world: World; readonly message: MessageRow };
-
 /** What a search reads: the mail, and what the journal has of it. */
 type SearchScope = { readonly worlds: ReachableWorlds; readonly service: { readonly journals: Journals } };
 
@@ -159,15 +161,95 @@ type ParsedSearch = z.output<ReturnType<typeof mailSearch>>;
 
 /** Searches the mail of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
 export function searchMail(scope: SearchScope, search: ParsedSearch): MailPage {
-  const { offset = 0, limit = 50, indexOf } = search;
-  const found = findMail(scope, search);
-  const index = indexOf === undefined ? -1 : found.findIndex(({ message }) => message.id === indexOf);
+  return listPage(listCandidates(scope, search), search.search, search);
+}
+
+/** Finds the mail of all tenants that matches, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
+export function findMail(scope: SearchScope, search: ParsedSearch): StoredMail[] {
+  return searchCandidates(listCandidates(scope, search), search.search);
+}
+
+/** Lists the mail that a search chooses by its tenant, its inboxes and its folder, oldest first in each tenant. */
+function listCandidates(scope: SearchScope, { tenant, folder = 'all', threads, ...inboxFilter }: ParsedSearch) {
+  const listName: GroupedListName = folder === 'all' ? 'visible' : folder;
+  const lookUp = createLookUp(scope);
+  return findWorlds(scope.worlds, { tenant }).flatMap((world) => {
+    const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
+    const index = world.messageIndex;
+    const list = threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName);
+    return list.slice(0, list.length).map((message) => new StoredMail(world, message, lookUp));
+  });
+}
+
+function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>) {
+  return world.inboxes
+    .all()
+    .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId);
+}
+
+/** What lists of mail need beside the rows. It is looked up once for all mail, and only if it is needed. */
+interface LookUp {
+  readonly worlds: ReachableWorlds;
+  /** The ids of the mails of samples. */
+  sampleIds(): ReadonlySet<string>;
+  /** The names of each inbox, by the id of the inbox. */
+  readonly inboxNames: Map<string, readonly string[]>;
+}
+
+/** Creates what lists of mail need beside the rows. */
+export function createLookUp({ worlds, service }: SearchScope): LookUp {
+  let sampleIds: ReadonlySet<string> | undefined;
   return {
-    total: found.length,
-    index: index < 0 ? null : index,
-    messages: found.slice(offset, offset + limit).map(({ world, message }) => showMailSummary(world, message)),
-    words: parseTerms(search.search).flatMap(({ field, text }) => (MARKED_FIELDS.has(field) ? text : [])),
+    worlds,
+    inboxNames: new Map(),
+    sampleIds() {
+      const samples = () => service.journals.of(worlds.owners(), { kinds: ['sample'] });
+      sampleIds ??= new Set(samples().flatMap(({ data }) => data.messageIds));
+      return sampleIds;
+    },
   };
+}
+
+/** A stored mail, as lists and searches see it. It reads nothing before it is asked. */
+export class StoredMail implements ListedMail {
+  constructor(
+    readonly world: World,
+    readonly mail: MessageRow,
+    readonly lookUp: LookUp,
+  ) {}
+
+  get tenantId() {
+    return this.world.id;
+  }
+
+  get isSample() {
+    return this.lookUp.sampleIds().has(this.mail.id);
+  }
+
+  get sandbox() {
+    const sandbox = this.lookUp.worlds.sandboxOf(this.world);
+    return sandbox && { id: this.world.id, ...sandbox };
+  }
+
+  get inboxNames() {
+    const { inboxId } = this.mail;
+    const known = this.lookUp.inboxNames.get(inboxId);
+    if (known) return known;
+    const inbox = this.world.inboxes.get(inboxId);
+    const further = this.world.addresses.by('inboxId', inboxId).map(({ address }) => address);
+    const names = [inbox ? canonicalAddress(inbox) : '', ...further, inboxId];
+    this.lookUp.inboxNames.set(inboxId, names);
+    return names;
+  }
+
+  get fileCount() {
+    return this.world.attachments.by('messageId', this.mail.id).length;
+  }
+
+  get messagesInThread() {
+    const { inboxId, threadId } = this.mail;
+    return this.world.messageIndex.thread(inboxId, threadId)?.messageCount ?? 1;
+  }
 }
 
 /** Lists the drafts of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
@@ -189,138 +271,4 @@ export function listDrafts(worlds: ReachableWorlds, filter: z.output<ReturnType<
 function showDraft(world: World, inbox: string, { raw: _, ...draft }: DraftRow): DraftDetails {
   const threadId = world.messages.get(draft.replyToMessageId ?? '')?.threadId ?? null;
   return { ...draft, tenantId: world.id, inbox, threadId };
-}
-
-function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>) {
-  return world.inboxes
-    .all()
-    .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId);
-}
-
-/** Finds the mail of all tenants that matches, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
-export function findMail(scope: SearchScope, search: ParsedSearch): Found[] {
-  const terms = parseTerms(search.search);
-  const context = createContext(scope);
-  const found: Found[] = [];
-  for (const world of findWorlds(scope.worlds, { tenant: search.tenant })) {
-    for (const message of listMail(world, search)) {
-      const each = { world, message };
-      if (matchesAll(each, terms, context)) found.push(each);
-    }
-  }
-  // All times are UTC texts in the same format, so the order of the texts is the order of the times.
-  return found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
-}
-
-/** Lists the mail that a search chooses by its inboxes and its folder. */
-function listMail(world: World, { folder = 'all', threads, ...inboxFilter }: ParsedSearch): readonly MessageRow[] {
-  const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
-  const listName: GroupedListName = folder === 'all' ? 'visible' : folder;
-  const index = world.messageIndex;
-  const list = threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName);
-  return list.slice(0, list.length);
-}
-
-/** One condition of a search: a field, and a text in lower case. The text is empty if the field needs no text. */
-type Term = { readonly field: keyof typeof FIELDS; readonly text: string };
-
-/** What the conditions of a search need beside the mail. It is read once for all mail, and only if it is needed. */
-interface SearchContext {
-  /** Returns whether a text is a part of the name of the sandbox of a world, or the beginning of its domain or id. */
-  isInSandbox(world: World, text: string): boolean;
-  /** Returns the addresses of an inbox, and its id. */
-  addressesOf(world: World, inboxId: string): readonly string[];
-  /** Returns whether a sample created the message. */
-  isSample(id: string): boolean;
-}
-
-function createContext({ worlds, service }: SearchScope): SearchContext {
-  const addressesByInbox = new Map<string, readonly string[]>();
-  let sampleIds: ReadonlySet<string> | undefined;
-  return {
-    isInSandbox(world, text) {
-      const sandbox = worlds.sandboxOf(world);
-      if (!sandbox) return false;
-      return isInAny(text, sandbox.name) || [sandbox.domain, world.id].some((each) => each.startsWith(text));
-    },
-    addressesOf(world, inboxId) {
-      const known = addressesByInbox.get(inboxId);
-      if (known) return known;
-      const inbox = world.inboxes.get(inboxId);
-      const further = world.addresses.by('inboxId', inboxId).map(({ address }) => address);
-      const addresses = [inbox ? canonicalAddress(inbox) : '', ...further, inboxId];
-      addressesByInbox.set(inboxId, addresses);
-      return addresses;
-    },
-    isSample(id) {
-      sampleIds ??= new Set(
-        service.journals.of(worlds.owners(), { kinds: ['sample'] }).flatMap(({ data }) => data.messageIds),
-      );
-      return sampleIds.has(id);
-    },
-  };
-}
-
-const isIn = (text: string, whole: string | null) => whole?.toLowerCase().includes(text) ?? false;
-
-const isInAny = (text: string, ...wholes: readonly (string | null)[]) => wholes.some((whole) => isIn(text, whole));
-
-/** For each field of a search, whether a mail matches it. The field `text` is a word, or a text in quotation marks. */
-const FIELDS = {
-  'from:': ({ message }: Found, text: string) => addressContains(message.from, text),
-  'to:': ({ message: { to, cc, bcc } }: Found, text: string) =>
-    [...to, ...cc, ...bcc].some((each) => addressContains(each, text)),
-  'subject:': ({ message }: Found, text: string) => isInAny(text, message.subject),
-  'inbox:': ({ world, message }: Found, text: string, context: SearchContext) =>
-    isInAny(text, ...context.addressesOf(world, message.inboxId)),
-  'sandbox:': ({ world }: Found, text: string, context: SearchContext) => context.isInSandbox(world, text),
-  'has:attachment': ({ world, message }: Found) => world.attachments.by('messageId', message.id).length > 0,
-  'is:unread': ({ message }: Found) => !message.isRead,
-  'is:sample': ({ message }: Found, _text: string, context: SearchContext) => context.isSample(message.id),
-  // There is one for each word of a search, so it makes no list of the texts.
-  text: ({ message: { from, to, cc, subject, plainBody, htmlBody } }: Found, text: string) =>
-    isIn(text, subject) ||
-    isIn(text, plainBody) ||
-    addressContains(from, text) ||
-    to.some((each) => addressContains(each, text)) ||
-    cc.some((each) => addressContains(each, text)) ||
-    isIn(text, htmlBody),
-};
-
-/** The fields whose text is marked where a mail contains it. */
-const MARKED_FIELDS: ReadonlySet<Term['field']> = new Set<Term['field']>(['from:', 'to:', 'subject:', 'text']);
-
-function matchesAll(found: Found, terms: readonly Term[], context: SearchContext): boolean {
-  return terms.every(({ field, text }) => FIELDS[field](found, text, context));
-}
-
-/** Matches a part of a search: a field that needs a text, a field without one, a text in quotation marks, or a word. */
-const TERM =
-  /(from:|to:|subject:|inbox:|sandbox:)("[^"]*"?|\S+)|(has:attachment|is:unread|is:sample)(?!\S)|("[^"]*"|\S+)/g;
-
-/** Splits a search into its conditions. All of them must match, in any order. */
-function parseTerms(search = ''): Term[] {
-  const terms = Array.from(search.toLowerCase().matchAll(TERM), ([, field, fieldText, flag, word = '']): Term => {
-    const text = (fieldText ?? word).replaceAll('"', '').trim();
-    return { field: (field ?? flag ?? 'text') as Term['field'], text };
-  });
-  const known = new Set<string>();
-  return terms.filter(({ field, text }) => {
-    const isNew = !known.has(`${field}${text}`) && (text !== '' || FLAGS.has(field));
-    known.add(`${field}${text}`);
-    return isNew;
-  });
-}
-
-/** The fields that need no text. */
-const FLAGS: ReadonlySet<Term['field']> = new Set<Term['field']>(['has:attachment', 'is:unread', 'is:sample']);
-
-/** Returns the summary of a mail. */
-export function showMailSummary(world: World, message: MessageRow): MailSummary {
-  const { id, inboxId, threadId } = message;
-  return {
-    ...showView('summary', world.id, message),
-    attachments: world.attachments.by('messageId', id).length,
-    messagesInThread: world.messageIndex.thread(inboxId, threadId)?.messageCount ?? 1,
-  };
 }

@@ -58,11 +58,11 @@ const MAX_NAMED = 10;
 /** Creates the mail methods of a mailbox or a sandbox. */
 export function createMessageControls(scope: ControlScope): MessageControls {
   const { worlds, service, mailLog: log, findInbox } = scope;
-  const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
+  const remove = (found: readonly { readonly world: World; readonly mail: MessageRow }[]) => {
     // `found` begins with the latest mail, which is at the end of the lists of the store, where removal is fastest.
-    for (const { world, message } of found) removeMessage(world, message);
+    for (const { world, mail } of found) removeMessage(world, mail);
     for (const world of new Set(found.map(({ world }) => world))) {
-      const messageIds = found.flatMap((each) => (each.world === world ? each.message.id : []));
+      const messageIds = found.flatMap((each) => (each.world === world ? each.mail.id : []));
       const removed = { action: 'removed', tenantId: world.id, name: null, messageIds } as const;
       service.journals.publish(world, 'messages', removed);
     }
@@ -88,7 +88,7 @@ export function createMessageControls(scope: ControlScope): MessageControls {
     removeMail(id) {
       const found = findStoredRow(worlds, 'messages', id);
       if (!found) throw notFound('message');
-      remove([{ world: found.world, message: found.row }]);
+      remove([{ world: found.world, mail: found.row }]);
     },
     clearMail: (selection = {}) => remove(findMail(scope, parseOrRefuse('The selection', mailSelection(), selection))),
   };

@@ -4,7 +4,7 @@ import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
 import { anyCorrespondent, correspondentBody } from '../../service/mail/correspondents/correspondent.ts';
-import { inlineImages } from '../../service/mail/html.ts';
+import { inlineImages } from '../mail/inline-images.ts';
 import { receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
 import { mailQuery, waitQuery } from '../mail/mail-filter.ts';

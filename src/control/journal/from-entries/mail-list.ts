@@ -1,0 +1,48 @@
+import { compareTexts } from '../../../basics/text.ts';
+import { showView, type ViewedMail } from '../../../service/mail/mail-views.ts';
+import { matchesSearch, parseSearch, type SearchedMail, wordsToMark } from './search-terms.ts';
+
+/** A mail that a list can show. */
+export interface ListedMail extends SearchedMail {
+  /** The id of its tenant. */
+  readonly tenantId: string;
+  readonly mail: SearchedMail['mail'] & ViewedMail<'summary'>;
+  /** How many messages are in its thread, including deleted messages. */
+  readonly messagesInThread: number;
+}
+
+/** Which part of a list is shown. */
+interface PageOptions {
+  /** How many mails to skip. Default: 0. */
+  readonly offset?: number | undefined;
+  /** How many mails to show at most. Default: 50. */
+  readonly limit?: number | undefined;
+  /** The id of the mail whose position is shown. */
+  readonly indexOf?: string | undefined;
+}
+
+/** Returns the candidates that match a search, newest first. The candidates come oldest first. */
+export function searchCandidates<Candidate extends ListedMail>(candidates: readonly Candidate[], search = ''): Candidate[] {
+  const terms = parseSearch(search);
+  const found = candidates.filter((each) => matchesSearch(each, terms)).reverse();
+  // All times are UTC texts in the same format, so the order of the texts is the order of the times.
+  return found.sort((one, other) => compareTexts(other.mail.receivedAt, one.mail.receivedAt));
+}
+
+/** Returns a page of the candidates that match a search, newest first, as `searchMail` replies it. */
+export function listPage(candidates: readonly ListedMail[], search: string | undefined, options: PageOptions) {
+  const { offset = 0, limit = 50, indexOf } = options;
+  const found = searchCandidates(candidates, search);
+  const index = found.findIndex(({ mail }) => mail.id === indexOf);
+  return {
+    total: found.length,
+    index: index < 0 ? null : index,
+    messages: found.slice(offset, offset + limit).map(summariseMail),
+    words: wordsToMark(parseSearch(search ?? '')),
+  };
+}
+
+/** Returns the summary of a mail, as a list shows it. */
+export function summariseMail({ tenantId, mail, fileCount, messagesInThread }: ListedMail) {
+  return { ...showView('summary', tenantId, mail), attachments: fileCount, messagesInThread };
+}
