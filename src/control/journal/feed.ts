@@ -7,8 +7,7 @@ import { findOwner, type Owner, type Part, type PartOf } from '../../world/store
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
-import { readerOf } from './find-requests.ts';
-import { type JournalReader, showSummary } from './show-request.ts';
+import { type JournalReader, readerOf, showSummary } from './show-request.ts';
 
 /** The readers of the feed of a mailbox or a sandbox that wait for the next event. */
 class Readers implements Part {

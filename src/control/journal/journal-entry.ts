@@ -20,9 +20,8 @@ import type { Journals } from '../../world/journal/journal.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { showRow } from '../../world/store/state.ts';
-import { readerOf } from './find-requests.ts';
 import type { RequestEntry } from './request-entry.ts';
-import { idFor, type JournalReader, showRequest } from './show-request.ts';
+import { idFor, type JournalReader, readerOf, showRequest } from './show-request.ts';
 
 /** A mail as it was when it arrived, was sent, or bounced. Its bytes are base64. */
 export interface JournalMail {

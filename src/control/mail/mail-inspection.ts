@@ -3,17 +3,16 @@ import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeTraceFields } from '../../service/mail/mime/header.ts';
-import { showView } from '../../service/mail/mail-views.ts';
 import { FILE_COLUMNS, fileFields, type MailFile, viewFields } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
 import { pick, shownFields } from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/state.ts';
-import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
+import { primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
 import { findRequestOf } from '../journal/find-requests.ts';
-import { summariseMail } from '../journal/from-entries/mail-list.ts';
+import { detailMail } from '../journal/from-entries/mail-list.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from './mail-links.ts';
 import type { DraftFilter, DraftPage, MailPage, MailSearch, MailSummary } from './mail-search.ts';
 import { createLookUp, draftFilter, listDrafts, mailSearch, mailSummary, StoredMail, searchMail } from './mail-search.ts';
@@ -156,19 +155,17 @@ export function createMailInspection(scope: ControlScope): MailInspection {
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
       const api = showMessage(world, message, readBehaviour);
       const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
-      const { inboxId, threadId } = message;
-      const inbox = world.inboxes.get(inboxId);
       const lookUp = createLookUp(scope);
-      const inThread = world.messageIndex.thread(inboxId, threadId)?.messages() ?? [];
+      const thread = world.messageIndex.thread(message.inboxId, message.threadId)?.messages() ?? [];
       return {
-        ...summariseMail(new StoredMail(world, message, lookUp)),
-        ...showView('details', world.id, message),
-        inbox: inbox ? canonicalAddress(inbox) : '',
+        ...detailMail(
+          new StoredMail(world, message, lookUp),
+          thread.map((each) => new StoredMail(world, each, lookUp)),
+        ),
         headers,
         files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
         links: linksOf(message),
         misleadingLinks: misleadingLinksOf(message),
-        thread: inThread.map((row) => summariseMail(new StoredMail(world, row, lookUp))),
         request: findRequestOf(service.journals, worlds, id),
         deliveries: deliveries.map((delivery) => delivery.id),
         api,
@@ -187,11 +184,12 @@ export function createMailInspection(scope: ControlScope): MailInspection {
 }
 
 /** Returns the tenants and sandboxes with their inboxes. */
-export function showTenants(worlds: ReachableWorlds): TenantSummary[] {
+function showTenants(worlds: ReachableWorlds): TenantSummary[] {
   return worlds.all().map((world) => showTenant(world, worlds.sandboxOf(world) !== undefined));
 }
 
-function showTenant(world: World, isSandbox: boolean): TenantSummary {
+/** Returns a tenant or a sandbox with its inboxes. */
+export function showTenant(world: World, isSandbox: boolean): TenantSummary {
   const inboxes = world.inboxes.all().filter(({ deletedAt }) => deletedAt === null);
   const workspaces = world.workspaces.all().map(({ id, name }) => {
     const inWorkspace = inboxes.filter(({ workspaceId }) => workspaceId === id);

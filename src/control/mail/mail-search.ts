@@ -11,7 +11,7 @@ import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { canonicalAddress, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
-import { type ListedMail, listPage, searchCandidates } from '../journal/from-entries/mail-list.ts';
+import { type DetailedMail, listPage, searchCandidates } from '../journal/from-entries/mail-list.ts';
 import { SEARCH_HELP } from '../journal/from-entries/search-terms.ts';
 
 const MAX_LIMIT = 200;
@@ -211,7 +211,7 @@ export function createLookUp({ worlds, service }: SearchScope): LookUp {
 }
 
 /** A stored mail, as lists and searches see it. It reads nothing before it is asked. */
-export class StoredMail implements ListedMail {
+export class StoredMail implements DetailedMail {
   constructor(
     readonly world: World,
     readonly mail: MessageRow,
@@ -231,13 +231,17 @@ export class StoredMail implements ListedMail {
     return sandbox && { id: this.world.id, ...sandbox };
   }
 
+  get inbox() {
+    const inbox = this.world.inboxes.get(this.mail.inboxId);
+    return inbox ? canonicalAddress(inbox) : '';
+  }
+
   get inboxNames() {
     const { inboxId } = this.mail;
     const known = this.lookUp.inboxNames.get(inboxId);
     if (known) return known;
-    const inbox = this.world.inboxes.get(inboxId);
     const further = this.world.addresses.by('inboxId', inboxId).map(({ address }) => address);
-    const names = [inbox ? canonicalAddress(inbox) : '', ...further, inboxId];
+    const names = [this.inbox, ...further, inboxId];
     this.lookUp.inboxNames.set(inboxId, names);
     return names;
   }

@@ -7,6 +7,7 @@ import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
+import { matchesDelivery } from './matches-delivery.ts';
 import { toPayload } from './request.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -29,7 +30,7 @@ export class Dispatcher {
   /** Returns the deliveries that match a filter, grouped by tenant; in each group, the oldest is first. */
   list(worlds: readonly World[], { tenant, ...filter }: DeliveryFilter = {}): Delivery[] {
     const schedules = this.scheduleOf.in(worlds.filter(({ id }) => tenant === undefined || id === tenant));
-    return schedules.flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
+    return schedules.flatMap(({ log }) => log.all().filter((delivery) => matchesDelivery(delivery, filter)));
   }
 
   /** Finds a delivery and its schedule. @throws {ApiError} NOT_FOUND if no log of these tenants has the delivery. */
@@ -65,11 +66,6 @@ export class Dispatcher {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
-}
-
-function matchesFilter(delivery: Delivery, filter: Omit<DeliveryFilter, 'tenant'>): boolean {
-  const { webhookId = delivery.webhookId, event = delivery.event, state = delivery.state } = filter;
-  return delivery.webhookId === webhookId && delivery.event === event && delivery.state === state;
 }
 
 /** Creates a delivery for each webhook that gets an event. */

@@ -11,6 +11,13 @@ export interface ListedMail extends SearchedMail {
   readonly messagesInThread: number;
 }
 
+/** A mail with what its details need. */
+export interface DetailedMail extends ListedMail {
+  readonly mail: ListedMail['mail'] & ViewedMail<'details'>;
+  /** The address of its inbox; empty if it is gone. */
+  readonly inbox: string;
+}
+
 /** Which part of a list is shown. */
 interface PageOptions {
   /** How many mails to skip. Default: 0. */
@@ -45,4 +52,10 @@ export function listPage(candidates: readonly ListedMail[], search: string | und
 /** Returns the summary of a mail, as a list shows it. */
 export function summariseMail({ tenantId, mail, fileCount, messagesInThread }: ListedMail) {
   return { ...showView('summary', tenantId, mail), attachments: fileCount, messagesInThread };
+}
+
+/** Returns a mail with its details, the address of its inbox, and the mails of its thread, oldest first. */
+export function detailMail(found: DetailedMail, thread: readonly ListedMail[]) {
+  const { tenantId, mail, inbox } = found;
+  return { ...summariseMail(found), ...showView('details', tenantId, mail), inbox, thread: thread.map(summariseMail) };
 }
