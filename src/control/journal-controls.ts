@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeValue } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import type { EntryKind } from '../world/journal/entry.ts';
+import type { EntryKind } from '../service/journal/entry-kinds.ts';
 import type { ControlScope } from './control-scope.ts';
 import type { FeedEvent, FeedOptions } from './journal/feed-event.ts';
 import { findRequest, listRequests } from './journal/find-requests.ts';

@@ -148,7 +148,9 @@ function showTenantAtEnd(worlds: ReachableWorlds, world: World) {
   const sandbox = worlds.sandboxOf(world);
   const tenant = showTenant(world, sandbox !== undefined);
   const addresses: Record<string, string[]> = {};
-  for (const { inboxId, address } of world.addresses.all()) (addresses[inboxId] ??= []).push(address);
+  for (const { inboxId, address } of world.addresses.all()) {
+    addresses[inboxId] = [...(addresses[inboxId] ?? []), address];
+  }
   return { ...tenant, name: sandbox?.name ?? tenant.name, domain: sandbox?.domain ?? null, addresses };
 }
 

@@ -1,15 +1,19 @@
 import type { FeedEvent } from '../control/journal/feed-event.ts';
 import { deliveriesOf } from '../control/journal/from-entries/entry-deliveries.ts';
-import { chooseMails, isMailEntry, mailsOf, threadOf } from '../control/journal/from-entries/entry-mails.ts';
+import { chooseMails, type MailChoice, mailsOf, threadOf } from '../control/journal/from-entries/entry-mails.ts';
 import { droppedRequests, requestsOf } from '../control/journal/from-entries/entry-requests.ts';
 import { tenantsOf } from '../control/journal/from-entries/entry-tenants.ts';
-import { detailMail, listPage } from '../control/journal/from-entries/mail-list.ts';
+import { isWholeInFeed, shortenForFeed } from '../control/journal/from-entries/feed-entries.ts';
+import { detailMail, listPage, type PageOptions } from '../control/journal/from-entries/mail-list.ts';
 import type { JournalEntry } from '../control/journal/journal-entry.ts';
-import { type ControlClient, type InputTo, RefusedCallError } from '../control/table/client.ts';
+import type { ParsedRequestFilter } from '../control/journal/request-entry.ts';
+import { type ControlClient, RefusedCallError } from '../control/table/client.ts';
 import type { TraceHeader, TraceLine } from '../control/trace.ts';
 import type { DeliveryFilter } from '../service/delivery/delivery.ts';
+import { LANE_OF } from './views/run/run-log.ts';
 
-type LineOf<Type extends TraceLine['type']> = Extract<TraceLine, { type: Type }>;
+/** What a line of a type has. */
+type LineOf<Type extends TraceLine['type']> = Omit<Extract<TraceLine, { type: Type }>, 'type'>;
 
 /** What the run of a trace needs, and what is short. */
 interface Run {
@@ -51,7 +55,8 @@ export function createTraceClient(openTrace: OpenTrace): ControlClient {
         return neverEnding();
       }
       const readFromRun = (await runReads)[name];
-      if (readFromRun) return readFromRun(input);
+      const answer = await readFromRun?.(input);
+      if (answer !== undefined) return answer;
       whole ??= readDetails(await run, openTrace).then(createReads);
       const read = (await whole)[name];
       if (!read) throw new RefusedCallError(READ_ONLY);
@@ -75,19 +80,34 @@ async function readRun(openTrace: OpenTrace): Promise<Run> {
   const events: FeedEvent[] = [];
   await readLines(openTrace, (line, number) => {
     if (line.type === 'entry') {
-      const event = toEvent(toEntry(line), `trace-${number}`);
-      if (event) events.push(event);
+      // The feed does not have every kind of entry.
+      if (isInFeed(line.kind)) events.push(toEvent(toEntry(line), number));
     } else if (line.type === 'trace') header = line;
-    else if (line.type === 'tenant') tenants.push(line);
-    else if (line.type === 'webhook') webhooks.push(line);
-    else if (line.type === 'mail') mails.set(line.id, line);
-    else if (line.type === 'sample') samples.push(line);
+    else if (line.type === 'tenant') tenants.push(withoutType(line));
+    else if (line.type === 'webhook') webhooks.push(withoutType(line));
+    else if (line.type === 'mail') mails.set(line.id, withoutType(line));
+    else if (line.type === 'sample') samples.push(withoutType(line));
   });
   return { header, tenants, webhooks, samples, mails, events };
 }
 
 /** The entry of a line. The type of a line does not say what the `data` of each kind has. */
-const toEntry = (line: Extract<TraceLine, { type: 'entry' }>) => line as unknown as JournalEntry;
+const toEntry = (line: Extract<TraceLine, { type: 'entry' }>) =>
+  Object.assign(line, NO_TYPE) as unknown as JournalEntry;
+
+/** A field is not deleted, because objects without a field of others are slow. */
+const NO_TYPE = { type: undefined };
+
+/** Returns whether the feed has entries of a kind. */
+const isInFeed = (kind: string) => Object.hasOwn(LANE_OF, kind);
+
+/** The event that the feed had for an entry. */
+const toEvent = (entry: JournalEntry, lineNumber: number): FeedEvent =>
+  Object.assign(shortenForFeed(entry), { id: `trace-${lineNumber}` });
+
+function withoutType<Line extends TraceLine>({ type: _, ...fields }: Line): Omit<Line, 'type'> {
+  return fields;
+}
 
 /** Reads the details. */
 async function readDetails(run: Run, openTrace: OpenTrace): Promise<Trace> {
@@ -96,8 +116,8 @@ async function readDetails(run: Run, openTrace: OpenTrace): Promise<Trace> {
   const stories = new Map<string, LineOf<'story'>>();
   await readLines(openTrace, (line) => {
     if (line.type === 'entry') entries.push(toEntry(line));
-    else if (line.type === 'delivery') deliveries.push(line);
-    else if (line.type === 'story') stories.set(line.messageId, line);
+    else if (line.type === 'delivery') deliveries.push(withoutType(line));
+    else if (line.type === 'story') stories.set(line.messageId, withoutType(line));
   });
   return { run, entries, deliveries, stories };
 }
@@ -140,7 +160,7 @@ async function readLines(openTrace: OpenTrace, add: (line: TraceLine, number: nu
 /** The calls that can be answered. */
 type Reads = { readonly [Call in keyof ControlClient]?: (input: never) => Promise<unknown> };
 
-/** Returns the calls that a trace without details can answer. */
+/** Returns the calls that a trace without details can answer. The answer is undefined if it needs details. */
 function createRunReads(run: Run): Reads {
   const { header, webhooks, samples, events } = run;
   const tenants = tenantsIn(run).map(({ domain: _, addresses: _addresses, ...tenant }) => tenant);
@@ -151,9 +171,17 @@ function createRunReads(run: Run): Reads {
     listSandboxes: async () => ({ sandboxes: [] }),
     listKeys: async () => ({ keys: [] }),
     listCorrespondents: async () => ({ correspondents: [] }),
-    listSamples: async () => ({ samples: samples.map(({ type: _, ...sample }) => sample) }),
-    listWebhookSettings: async () => ({ webhooks: webhooks.map(({ type: _, ...webhook }) => ({ ...webhook, secret: '' })) }),
+    listSamples: async () => ({ samples }),
+    listWebhookSettings: async () => ({
+      webhooks: webhooks.map((webhook) => ({ ...webhook, secret: '' })),
+    }),
     readFeed: async () => events,
+    readJournal: async ({ kinds }: JournalInput = {}) => {
+      const wanted = kindsIn(kinds);
+      if (!wanted?.every((kind) => isInFeed(kind) && isWholeInFeed(kind))) return undefined;
+      const entries = events.filter(({ kind }) => wanted.includes(kind)).map(({ id: _, ...entry }) => entry);
+      return { entries, dropped: header?.losses ?? {} };
+    },
   };
 }
 
@@ -161,13 +189,30 @@ function createRunReads(run: Run): Reads {
 function tenantsIn({ header, tenants, mails, events }: Run) {
   const names = new Map<string | null, string | null>([[header?.sandbox ?? null, null]]);
   for (const event of events) if (event.kind === 'sandbox') names.set(event.data.tenantId, event.data.name);
-  const mailEvents = events.flatMap((event) => (isMailEntry(event) ? event.data : []));
-  return tenantsOf(
-    tenants.map(({ type: _, ...tenant }) => tenant),
-    mailEvents,
-    mails,
-    names,
+  const mailEvents = events.flatMap((event) =>
+    event.kind === 'mail-received' || event.kind === 'mail-sent' ? event.data : [],
   );
+  return tenantsOf(tenants, mailEvents, mails, names);
+}
+
+/** What `readJournal` takes. */
+type JournalInput = { readonly kinds?: string | readonly string[] };
+
+const kindsIn = (kinds: JournalInput['kinds']) =>
+  kinds === undefined
+    ? undefined
+    : String(kinds)
+        .split(',')
+        .map((kind) => kind.trim());
+
+/** What `searchMail` takes. */
+interface SearchInput extends MailChoice, PageOptions {
+  readonly search?: string | undefined;
+}
+
+/** What `listRequests` takes. */
+interface RequestInput extends ParsedRequestFilter {
+  readonly format?: 'har' | 'summary' | undefined;
 }
 
 /** Returns the calls that a whole trace can answer. */
@@ -183,11 +228,11 @@ function createReads({ run, entries, deliveries: deliveriesAtEnd, stories }: Tra
     return value;
   };
   return {
-    readJournal: async ({ kinds }: InputTo<'readJournal'> = {}) => {
-      const wanted = kinds?.split(',').map((kind) => kind.trim());
+    readJournal: async ({ kinds }: JournalInput = {}) => {
+      const wanted = kindsIn(kinds);
       return { entries: entries.filter(({ kind }) => wanted?.includes(kind) ?? true), dropped: losses };
     },
-    searchMail: async (query: SearchQuery = {}) => {
+    searchMail: async (query: SearchInput = {}) => {
       if (query.tenant !== undefined && !tenants.some(({ id }) => id === query.tenant)) {
         throw new RefusedCallError('There is no tenant with this id.');
       }
@@ -209,19 +254,18 @@ function createReads({ run, entries, deliveries: deliveriesAtEnd, stories }: Tra
         api: found.mail,
       };
     },
-    explainMail: async ({ id }: { readonly id: string }) => {
-      const { type: _, ...story } = find([...stories.values()], ({ messageId }) => messageId, id);
-      return story;
-    },
+    explainMail: async ({ id }: { readonly id: string }) =>
+      find([...stories.values()], ({ messageId }) => messageId, id),
     listDeliveries: async (filter: DeliveryFilter = {}) => {
       return { deliveries: deliveriesOf(entries, deliveriesAtEnd, filter) };
     },
     getDelivery: async ({ id }: { readonly id: string }) => find(deliveries, (delivery) => delivery.id, id),
-    listRequests: async ({ format, ...filter }: RequestQuery = {}) => {
+    listRequests: async ({ format, ...filter }: RequestInput = {}) => {
       if (format === 'har') throw new RefusedCallError(READ_ONLY);
       const listed = requestsOf(entries, filter);
       const dropped = droppedRequests(losses);
-      const requests = format === 'summary' ? listed.map(({ request: _, reply: _reply, ...summary }) => summary) : listed;
+      const requests =
+        format === 'summary' ? listed.map(({ request: _, reply: _reply, ...summary }) => summary) : listed;
       return dropped ? { requests, dropped } : { requests };
     },
     getRequest: async ({ id }: { readonly id: string }) => find(requests, (request) => request.id, id),

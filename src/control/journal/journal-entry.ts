@@ -1,27 +1,21 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
-import { messageOf } from '../../basics/named-error.ts';
 import { timestamp } from '../../contract/schemas.ts';
-import { type Mail, showMailAsItWas } from '../../service/mail/show-mail.ts';
-import {
-  type BounceDetails,
-  ENTRY_KINDS,
-  type Entry,
-  type EntryKind,
-  type EntryNumber,
-  type EntryOf,
-  type MailEvent,
-  type MailSource,
-  type PlainEntryData,
-  type RecipientRoute,
-  type ShownPart,
-} from '../../world/journal/entry.ts';
-import type { Journals } from '../../world/journal/journal.ts';
-import type { Mask } from '../../world/secrets/mask.ts';
+import type {
+  BounceDetails,
+  MailSource,
+  PlainEntryData,
+  RecipientRoute,
+  ShownPart,
+} from '../../service/journal/entry-data.ts';
+import { ENTRY_KINDS, type Entry, type EntryKind, type EntryOf } from '../../service/journal/entry-kinds.ts';
+import type { Journals } from '../../service/journal/journals.ts';
+import type { Mail } from '../../service/mail/show-mail.ts';
+import { byTime } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import { showRow } from '../../world/store/state.ts';
 import type { RequestEntry } from './request-entry.ts';
-import { idFor, type JournalReader, readerOf, showRequest } from './show-request.ts';
+import { type JournalReader, readerOf } from './show-request.ts';
+import { isFoundUnnamed, showData } from './shown-kinds.ts';
 
 /** A mail as it was when it arrived, was sent, or bounced. Its bytes are base64. */
 export interface JournalMail {
@@ -64,8 +58,10 @@ export interface MailRead {
   readonly attachmentIds: readonly string[];
 }
 
-/** A failure of the emulator itself. */
+/** A failure of the emulator itself, or of the code of a correspondent. */
 export interface FailureMessage {
+  /** What failed: the emulator, because of a bug in it, or the code of a correspondent that a test gave. */
+  readonly failed: 'emulator' | 'correspondent';
   /** The message of the error. */
   readonly error: string;
 }
@@ -93,7 +89,7 @@ export interface JournalData extends PlainEntryData {
   'refused-request': RequestEntry;
   /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: MailRead;
-  /** A failure of the emulator itself. */
+  /** A failure of the emulator itself, or of the code of a correspondent. */
   failure: FailureMessage;
 }
 
@@ -105,20 +101,27 @@ export interface EntryReference {
   readonly number: number;
 }
 
+/** The fields that every entry has, whatever its kind. */
+export interface EntryFields<Kind extends EntryKind = EntryKind> extends EntryReference {
+  /** When it happened: ISO 8601 UTC, by the clock of the tenant. */
+  readonly at: string;
+  /** When it happened, in real time. */
+  readonly realTime: string;
+  /** What happened. */
+  readonly kind: Kind;
+  /**
+   * What led to it; null if that is not known, or belongs to another sandbox. The feed does not know it yet while the
+   * request that led to it goes on.
+   */
+  readonly cause: EntryReference | null;
+}
+
 /**
  * Something that happened. The journal drops its oldest entries when it is full, and a second reset removes the entries
  * of the epoch before the former one. An entry does not change, except that the journal may drop the bytes of its mail.
  */
 export type JournalEntry<Kind extends EntryKind = EntryKind> = {
-  readonly [Each in Kind]: EntryReference & {
-    /** When it happened: ISO 8601 UTC, by the clock of the tenant. */
-    readonly at: string;
-    /** When it happened, in real time. */
-    readonly realTime: string;
-    /** What happened. */
-    readonly kind: Each;
-    /** What led to it; null if that is not known, or belongs to another sandbox. */
-    readonly cause: EntryReference | null;
+  readonly [Each in Kind]: EntryFields<Each> & {
     /** The details, which depend on the kind. */
     readonly data: JournalData[Each];
   };
@@ -126,9 +129,6 @@ export type JournalEntry<Kind extends EntryKind = EntryKind> = {
 
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
 const KIND_RULE = `must be kinds of entries: ${KINDS.join(', ')}`;
-
-/** The kinds that a query must name: what was there from the start, and requests that other entries have, too. */
-const UNASKED_KINDS: ReadonlySet<EntryKind> = new Set(['mail-at-start', 'refused-request']);
 
 const kindField = () => z.enum(KINDS, KIND_RULE);
 
@@ -202,7 +202,7 @@ export function readLosses(journals: Journals, worlds: ReachableWorlds): Journal
     const { count, until } = journals.dropped(owners, [kind]);
     if (until !== null) losses[kind] = { count, until };
     const [sandbox] = worlds.sandboxId === undefined || kind !== 'refusal' ? [] : owners;
-    const unowned = sandbox && journals.droppedUnowned(sandbox);
+    const unowned = sandbox && journals.droppedUnowned(sandbox, 'refusal');
     if (unowned && unowned.until !== null) {
       losses[kind] = { count: count + unowned.count, until: [until ?? '', unowned.until].sort().at(-1) ?? '' };
     }
@@ -219,7 +219,7 @@ export function readJournal<Kind extends EntryKind>(
   journals: Journals,
   worlds: ReachableWorlds,
   {
-    kinds = KINDS.filter((kind) => !UNASKED_KINDS.has(kind)) as Kind[],
+    kinds = KINDS.filter(isFoundUnnamed) as Kind[],
     epoch,
   }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
 ): JournalEntry<Kind>[] {
@@ -227,72 +227,35 @@ export function readJournal<Kind extends EntryKind>(
   const ended = worlds.sandboxId === undefined && epoch !== 'former' ? journals.ofEnded(kinds) : [];
   const [sandbox] = worlds.sandboxId === undefined ? [] : worlds.owners();
   const mayBeUnowned = sandbox && epoch !== 'former' && kinds.some((kind) => kind === 'refusal');
-  const unowned = mayBeUnowned ? (journals.unownedRefusals(sandbox) as Entry[] as EntryOf<Kind>[]) : [];
+  const unowned = mayBeUnowned ? (journals.unowned(sandbox, 'refusal') as Entry[] as EntryOf<Kind>[]) : [];
   const hasStart = epoch !== 'former' && kinds.some((kind) => kind === 'mail-at-start');
   const atStart = hasStart ? (journals.atStart(worlds.all()) as Entry[] as EntryOf<Kind>[]) : [];
   const all =
     ended.length + atStart.length + unowned.length === 0
       ? entries
-      : [...atStart, ...entries, ...ended, ...unowned].sort((one, other) => one.order - other.order);
-  const reader = readerOf(worlds);
-  const causeOf = journals.causes();
-  return all.map(
-    (entry) => showEntry(entry as EntryOf, reader, worlds.whole.mask, causeOf(entry)) as JournalEntry<Kind>,
-  );
+      : [...atStart, ...entries, ...ended, ...unowned].sort(byTime);
+  const view = { reader: readerOf(worlds), mask: worlds.whole.mask };
+  return all.map((entry) => {
+    const shown = { ...showFields(journals, entry as Entry, view.reader), data: showData(entry as Entry, view) };
+    return shown as JournalEntry<Kind>;
+  });
 }
 
-function showEntry(entry: EntryOf, reader: JournalReader, mask: Mask, cause: EntryNumber | undefined): JournalEntry {
-  const { tenantId, number, realTimeMs, atMs, kind } = entry;
+/** Returns the fields that every entry has, whatever its kind. */
+export function showFields<Kind extends EntryKind>(
+  journals: Journals,
+  entry: Entry<Kind>,
+  reader: JournalReader,
+): EntryFields<Kind> {
+  const { tenantId, ownerNumber, realTimeMs, atMs, kind } = entry;
+  const cause = journals.causeOf(entry);
   const isShown = cause && (reader === 'mailbox' || cause.tenantId === tenantId);
   return {
     tenantId,
-    number,
+    number: ownerNumber,
     at: new Date(atMs).toISOString(),
     realTime: new Date(realTimeMs).toISOString(),
     kind,
-    cause: isShown ? { tenantId: cause.tenantId, number: cause.number } : null,
-    data: showData(entry, reader, mask),
-  } as JournalEntry;
-}
-
-function showData(entry: EntryOf, reader: JournalReader, mask: Mask): object {
-  switch (entry.kind) {
-    case 'mail-at-start':
-    case 'mail-received':
-    case 'mail-sent':
-    case 'mail-bounced':
-    case 'mail-triggered':
-      return showMailEvent(entry.tenantId ?? '', entry.data);
-    case 'request':
-    case 'mail-command':
-    case 'refused-request':
-      return showRequest(entry.data, reader, mask);
-    case 'read': {
-      const { number: _, numberInSandbox: _own, ...read } = entry.data;
-      return mask.deep({ request: idFor(reader, entry.data), ...read });
-    }
-    case 'change': {
-      const { row, ...change } = entry.data;
-      return { ...change, row: row && mask.deep(showRow(row)) };
-    }
-    case 'failure':
-      return mask.deep({ error: messageOf(entry.data.error) });
-    default:
-      return mask.deep({ ...(entry as Entry).data });
-  }
-}
-
-function showMailEvent(tenantId: string, event: MailEvent): JournalMail {
-  const { id: eventId, message, attachments, inbox, source, routes, forwardOf, bounce, lacksBytes } = event;
-  const shown: { -readonly [Field in keyof JournalMail]: JournalMail[Field] } = {
-    eventId,
-    inbox,
-    source,
-    mail: showMailAsItWas(tenantId, message, attachments),
+    cause: isShown ? cause : null,
   };
-  if (routes) shown.routes = routes;
-  if (forwardOf !== undefined) shown.forwardOf = forwardOf;
-  if (bounce) shown.bounce = bounce;
-  if (lacksBytes) shown.lacksBytes = lacksBytes;
-  return shown;
 }

@@ -6,7 +6,7 @@ import { type HeaderField, listHeaders, writeTraceFields } from '../../service/m
 import { FILE_COLUMNS, fileFields, type MailFile, viewFields } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
+import type { AttachmentRow, InboxRow, ShownFields } from '../../world/store/rows.ts';
 import { pick, shownFields } from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/state.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
@@ -15,7 +15,15 @@ import { findRequestOf } from '../journal/find-requests.ts';
 import { detailMail } from '../journal/from-entries/mail-list.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from './mail-links.ts';
 import type { DraftFilter, DraftPage, MailPage, MailSearch, MailSummary } from './mail-search.ts';
-import { createLookUp, draftFilter, listDrafts, mailSearch, mailSummary, StoredMail, searchMail } from './mail-search.ts';
+import {
+  createLookUp,
+  draftFilter,
+  listDrafts,
+  mailSearch,
+  mailSummary,
+  StoredMail,
+  searchMail,
+} from './mail-search.ts';
 
 const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'> =>
   shownFields('inboxes', ['id', 'displayName', 'isPaused']);

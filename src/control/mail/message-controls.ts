@@ -8,11 +8,11 @@ import { removeMessage } from '../../world/store/removal.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from '../control-scope.ts';
+import { tellLatest } from '../verdicts/story.ts';
 import type { MailFilter, ParsedMailFilter, WaitOptions } from './mail-filter.ts';
 import { isSelected, mailFilter, selectMail, waitOptions } from './mail-filter.ts';
 import type { LoggedMail, MailListener } from './mail-log.ts';
 import { findMail, type MailSelection, mailSelection } from './mail-search.ts';
-import { tellLatest } from '../verdicts/story.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {

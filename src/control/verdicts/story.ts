@@ -7,7 +7,7 @@ import type { OperationId } from '../../contract/operations.ts';
 import type { Delivery } from '../../service/delivery/delivery.ts';
 import { reasonToSkip } from '../../service/delivery/dispatcher.ts';
 import { traceIdOf } from '../../service/delivery/request.ts';
-import type { ShownPart } from '../../world/journal/entry.ts';
+import type { ShownPart } from '../../service/journal/entry-data.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';

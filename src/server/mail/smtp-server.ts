@@ -7,13 +7,14 @@ import { isBareAddress, MAX_ADDRESSES } from '../../contract/addresses/email-add
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { findLogin, type InboxPrincipal } from '../../service/access/principal.ts';
+import type { Entry } from '../../service/journal/entry-kinds.ts';
 import { acceptMessage } from '../../service/mail/incoming/accept-message.ts';
 import { submitMail } from '../../service/mail/outgoing/send.ts';
 import { mailContextOf } from '../../service/mail/store-message.ts';
 import { recordCommand } from '../../service/pipeline/record-exchange.ts';
 import type { Service } from '../../service/pipeline/service.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { Entry, Origin } from '../../world/journal/entry.ts';
+import type { Origin } from '../../world/journal/entry.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
 import { CHUNK_OVERHEAD_BYTES, type Intake } from '../intake.ts';
 import type { Listener } from '../listener.ts';

@@ -49,7 +49,8 @@ export function mailsOf(
   );
   const mailEntries = entries.filter(isMailEntry);
   const threadSizes = new Map<string, number>();
-  for (const { data } of mailEntries) threadSizes.set(threadOf(data.mail), (threadSizes.get(threadOf(data.mail)) ?? 0) + 1);
+  for (const { data } of mailEntries)
+    threadSizes.set(threadOf(data.mail), (threadSizes.get(threadOf(data.mail)) ?? 0) + 1);
   const mailsByTenant = new Map(tenants.map(({ id }): [string, EntryMail[]] => [id, []]));
   for (const { data } of mailEntries) {
     const { mail, inbox } = data;
@@ -81,7 +82,7 @@ export const GONE: Omit<MailAtEnd, 'id'> = {
 };
 
 /** What chooses mail beside the words of a search, as `searchMail` takes it. */
-interface MailChoice {
+export interface MailChoice {
   readonly tenant?: string | undefined;
   readonly workspace?: string | undefined;
   readonly inbox?: string | undefined;

@@ -78,6 +78,10 @@ export function droppedRequests({ request, 'mail-command': command }: JournalLos
   if (losses.length === 0) return undefined;
   return {
     count: losses.reduce((sum, { count }) => sum + count, 0),
-    until: losses.map(({ until }) => until).sort().at(-1) ?? '',
+    until:
+      losses
+        .map(({ until }) => until)
+        .sort()
+        .at(-1) ?? '',
   };
 }

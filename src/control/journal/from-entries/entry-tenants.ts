@@ -67,7 +67,10 @@ export function tenantsOf(
     ...tenant,
     workspaces: tenant.workspaces.map((workspace) => ({
       ...workspace,
-      inboxes: workspace.inboxes.map((inbox) => ({ ...inbox, ...(counts.get(inbox.id) ?? { messages: 0, unread: 0 }) })),
+      inboxes: workspace.inboxes.map((inbox) => ({
+        ...inbox,
+        ...(counts.get(inbox.id) ?? { messages: 0, unread: 0 }),
+      })),
     })),
   }));
 }

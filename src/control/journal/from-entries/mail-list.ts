@@ -19,7 +19,7 @@ export interface DetailedMail extends ListedMail {
 }
 
 /** Which part of a list is shown. */
-interface PageOptions {
+export interface PageOptions {
   /** How many mails to skip. Default: 0. */
   readonly offset?: number | undefined;
   /** How many mails to show at most. Default: 50. */
@@ -29,7 +29,10 @@ interface PageOptions {
 }
 
 /** Returns the candidates that match a search, newest first. The candidates come oldest first. */
-export function searchCandidates<Candidate extends ListedMail>(candidates: readonly Candidate[], search = ''): Candidate[] {
+export function searchCandidates<Candidate extends ListedMail>(
+  candidates: readonly Candidate[],
+  search = '',
+): Candidate[] {
   const terms = parseSearch(search);
   const found = candidates.filter((each) => matchesSearch(each, terms)).reverse();
   // All times are UTC texts in the same format, so the order of the texts is the order of the times.

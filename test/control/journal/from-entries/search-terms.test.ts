@@ -3,7 +3,7 @@ import {
   matchesSearch,
   parseSearch,
   removeTerm,
-  SEARCH_WORDS,
+  type SEARCH_WORDS,
   type SearchedMail,
   wordsToMark,
 } from '../../../../src/control/journal/from-entries/search-terms.ts';
@@ -67,11 +67,14 @@ test.for(Object.entries(FOUND))('%s finds a mail that has it, and no other', ([n
   ]);
 });
 
-test.for(['from', 'subject', 'plainBody', 'htmlBody'] as const)('a plain word is looked for in %s', (field, { expect }) => {
-  const mail = { ...PLAIN.mail, [field]: 'An INVOICE of May' };
-  expect(matchesSearch({ ...PLAIN, mail }, parseSearch('may invoice'))).toBe(true);
-  expect(matchesSearch({ ...PLAIN, mail }, parseSearch('"may invoice"'))).toBe(false);
-});
+test.for(['from', 'subject', 'plainBody', 'htmlBody'] as const)(
+  'a plain word is looked for in %s',
+  (field, { expect }) => {
+    const mail = { ...PLAIN.mail, [field]: 'An INVOICE of May' };
+    expect(matchesSearch({ ...PLAIN, mail }, parseSearch('may invoice'))).toBe(true);
+    expect(matchesSearch({ ...PLAIN, mail }, parseSearch('"may invoice"'))).toBe(false);
+  },
+);
 
 test.for(['to', 'cc', 'bcc'] as const)('a plain word is looked for in %s', (field, { expect }) => {
   const mail = { ...PLAIN.mail, [field]: ['Eva <eva@shop.test>', 'lee@shop.test'] };
@@ -80,6 +83,7 @@ test.for(['to', 'cc', 'bcc'] as const)('a plain word is looked for in %s', (fiel
 });
 
 test('only what can be seen in a mail is marked', () => {
-  const search = 'from:Dana to:lee subject:"order 1" inbox:helpdesk sandbox:x is:sample is:unread has:attachment "A b" c';
+  const search =
+    'from:Dana to:lee subject:"order 1" inbox:helpdesk sandbox:x is:sample is:unread has:attachment "A b" c';
   expect(wordsToMark(parseSearch(search))).toEqual(['dana', 'lee', 'order 1', 'a b', 'c']);
 });
