@@ -20,6 +20,7 @@ import { type Json, toJsonSchema } from '../../src/contract/openapi/document.ts'
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
+import { SEARCH_HELP } from '../../src/control/journal/from-entries/search-terms.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
 import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
@@ -69,6 +70,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'imap-faults': () => faultsTable(IMAP_FAULTS),
   control: controlTable,
   samples: samplesTables,
+  search: searchTable,
   'sample-readings': sampleReadingsTable,
   'unseen-forms': unseenFormsTable,
   ...Object.fromEntries(
@@ -326,6 +328,13 @@ function controlTable(): string {
     return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
   });
   return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
+}
+
+function searchTable(): string {
+  return table(
+    ['Part of a search', 'It finds'],
+    SEARCH_HELP.map(({ example, finds }) => [code(example), finds]),
+  );
 }
 
 /** A table for each family. */
