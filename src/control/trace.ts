@@ -9,14 +9,8 @@ import type { MessageRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import type { ControlScope } from './control-scope.ts';
 import { createDeliveryControls, createWebhookControls, webhookWithSecret } from './delivery-controls.ts';
-import {
-  type JournalEntry,
-  type JournalMail,
-  journalEntryReply,
-  lossesReply,
-  readJournal,
-  readLosses,
-} from './journal/journal-entry.ts';
+import { type JournalEntry, type JournalMail, journalEntryReply, lossesReply } from './journal/journal-entry.ts';
+import { readJournal, readLosses } from './journal/read-journal.ts';
 import { detailsReply, showTenant, tenantSummary } from './mail/mail-inspection.ts';
 import { linksOf, misleadingLinksOf } from './mail/mail-links.ts';
 import { sampleReply, showSamples } from './samples/delivered-samples.ts';

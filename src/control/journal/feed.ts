@@ -5,7 +5,7 @@ import { findOwner, type Part, type PartOf } from '../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
-import { showFields } from './journal-entry.ts';
+import { showFields } from './read-journal.ts';
 import { type JournalReader, readerOf } from './show-request.ts';
 import { showInFeed } from './shown-kinds.ts';
 

@@ -1,6 +1,7 @@
 import { createMailbox, type FeedEvent, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
+import { lineOfEvent } from '../../../src/control/journal/shown-kinds.ts';
 import { createControl } from '../../../src/control/table/control.ts';
 import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendReply } from '../../../src/server/http/node-adapter.ts';
@@ -155,6 +156,75 @@ test('the feed has enough of each mail and each delivery to show it', async () =
     { kind: 'delivery-created', data: { messageId: answer?.id } },
     { kind: 'attempt', data: { messageId: answer?.id, status: 200, faultId } },
   ]);
+});
+
+test('an event of the feed is an entry of the journal, without what may be long', async () => {
+  const mailbox = createMailbox({ environment: { fetch: async () => new Response('Thank you.') } });
+  const send = senderTo(mailbox);
+  const hook = { url: 'http://127.0.0.1:9/in', events: ['message.received'] };
+  await send('POST', '/v1/webhooks', { key: TENANT, json: hook });
+  const [mail] = await mailbox.receiveMessage({
+    from: 'dana@customer.test',
+    to: 'helpdesk@acme.test',
+    plainBody: 'Long. '.repeat(100),
+    htmlBody: '<p>Long.</p>',
+    attachments: [{ filename: 'a.txt', content: 'bG9uZw==' }],
+  });
+  await mailbox.settled();
+  const reply = { plainBody: 'An answer.', verified: true };
+  const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/messages/${mail?.id}/reply`;
+  expect((await send('POST', path, { key: TENANT, json: reply })).status).toBe(201);
+  mailbox.removeMail(String(mail?.id));
+  mailbox.clock.freeze();
+  const events = await pastEvents(mailbox);
+  const entries = mailbox.journal();
+  for (const event of events) {
+    if (event.kind === 'gap') throw new Error('The feed has a gap.');
+    const { id: _, data, ...fields } = event;
+    const entry = entries.find(({ tenantId, number }) => tenantId === event.tenantId && number === event.number);
+    expect(entry).toMatchObject(fields);
+    if ('mail' in data) data.mail = { ...data.mail, plainBody: expect.stringContaining(data.mail.plainBody) };
+    expect(entry?.data).toMatchObject(data);
+  }
+  const cause = { tenantId: IDS.acme.tenant, number: events.find(({ kind }) => kind === 'mail-received')?.number };
+  expect(events.find(({ kind }) => kind === 'mail-sent')).toMatchObject({ cause });
+  expect(JSON.stringify(events)).not.toMatch(/(?:Long\. ){41}|<p>|bG9uZw==|Thank you/);
+});
+
+test('the feed has the cause of an entry as soon as the request that led to it has ended', async () => {
+  const mailbox = createMailbox();
+  const { id } = mailbox.addFault({ on: 'request', operation: 'sendMessage', delayMs: 60_000 });
+  const inbox = IDS.acme.inboxes.helpdesk;
+  const reading = mailbox.feed()[Symbol.asyncIterator]();
+  const sending = mailbox
+    .client(TENANT)
+    .sendMessage(inbox, { to: 'dana@customer.test', subject: 'Hello', verified: true });
+  let event = await reading.next();
+  while (event.value?.kind !== 'mail-sent') event = await reading.next();
+  expect(event.value.cause).toBe(null);
+  mailbox.removeFault(id);
+  mailbox.clearFaults();
+  await sending;
+  const [request] = mailbox.journal({ kinds: ['request'] });
+  const sent = (await pastEvents(mailbox)).find(({ kind }) => kind === 'mail-sent');
+  expect(sent).toMatchObject({ cause: { tenantId: IDS.acme.tenant, number: request?.number } });
+});
+
+test('a failure says whether the emulator or the code of a correspondent failed', async () => {
+  const mailbox = createMailbox({ environment: { report: () => {} } });
+  mailbox.addCorrespondent({
+    address: 'dana@customer.test',
+    reply() {
+      throw new Error('No words.');
+    },
+  });
+  const client = mailbox.client(TENANT);
+  await client.sendMessage(IDS.acme.inboxes.helpdesk, { to: 'dana@customer.test', subject: 'Hello', verified: true });
+  await mailbox.settled().catch(() => {});
+  const failure = (await pastEvents(mailbox)).find(({ kind }) => kind === 'failure');
+  expect(failure).toMatchObject({ data: { failed: 'correspondent', error: expect.stringContaining('No words') } });
+  if (!failure) throw new Error('The feed has no failure.');
+  expect(lineOfEvent(failure)).toMatchObject({ name: 'correspondent', sign: '!' });
 });
 
 test('the feed says at once that a delivery is held', async () => {

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../../basics/markup.ts';
 import {
   describeAddressProblem,
   findAddressProblem,
@@ -9,7 +10,7 @@ import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
 import type { LookupContext } from '../../access/find-in-scope.ts';
-import { escapeHtml, toHtml } from '../html.ts';
+import { toHtml } from '../html.ts';
 import { readReplyTo } from '../incoming/parse-eml.ts';
 
 /**
