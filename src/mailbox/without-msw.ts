@@ -53,23 +53,6 @@ export type {
   JournalQuery,
   MailRead,
 } from '../control/journal/journal-entry.ts';
-export type { MailFilter, WaitOptions } from '../control/mail/mail-filter.ts';
-export type {
-  InboxSummary,
-  MailDetails,
-  MailInspection,
-  TenantSummary,
-  WorkspaceSummary,
-} from '../control/mail/mail-inspection.ts';
-export type {
-  DraftDetails,
-  DraftFilter,
-  DraftPage,
-  MailPage,
-  MailSearch,
-  MailSelection,
-  MailSummary,
-} from '../control/mail/mail-search.ts';
 export type {
   RequestContent,
   RequestEntry,
@@ -79,10 +62,28 @@ export type {
 } from '../control/journal/request-entry.ts';
 export type { JournalControls } from '../control/journal-controls.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
+export type { MailFilter, WaitOptions } from '../control/mail/mail-filter.ts';
+export type {
+  InboxSummary,
+  MailDetails,
+  MailInspection,
+  TenantSummary,
+  WorkspaceSummary,
+} from '../control/mail/mail-inspection.ts';
+export type { ShownLink } from '../control/mail/mail-links.ts';
+export type {
+  DraftDetails,
+  DraftFilter,
+  DraftPage,
+  MailPage,
+  MailSearch,
+  MailSelection,
+  MailSummary,
+} from '../control/mail/mail-search.ts';
+export type { MessageControls } from '../control/mail/message-controls.ts';
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
 export type { InitialFault, MailboxFaults } from '../control/mailbox-faults.ts';
-export type { MessageControls } from '../control/mail/message-controls.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
 export type { Receivable } from '../control/samples/receive-sample.ts';
 export type { Settled, SettledOptions } from '../control/settled.ts';
@@ -119,7 +120,6 @@ export type {
   ReplyFunction,
 } from '../service/mail/correspondents/correspondent.ts';
 export type { Quoting } from '../service/mail/correspondents/quoting.ts';
-export type { ShownLink } from '../control/mail/mail-links.ts';
 export type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
 export type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
 export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';

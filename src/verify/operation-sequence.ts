@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../contract/operations.ts';
 import { FOLDERS } from '../contract/mail-folders.ts';
+import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../contract/operations.ts';
 import { COUNTING, observeCounts } from './observe-counts.ts';
 import { observeDeliveries, observeEvents } from './observe-events.ts';
 import type { Asked, PathValues, Recording, RoleKey } from './recording.ts';

@@ -132,7 +132,7 @@ async function take(
       if (deliveries.length > 0) mailbox.redeliver(at(deliveries, a).id);
       return;
     case 'advance':
-      mailbox.clock.advance(at(['1s', '10s', '6m'], a));
+      await mailbox.clock.advance(at(['1s', '10s', '6m'], a));
       return;
     case 'clear':
       mailbox.clearRequests();

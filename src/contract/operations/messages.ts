@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
-import { chooseBy, defineOperations, inInboxFromReference } from '../operation.ts';
 import { FOLDERS } from '../mail-folders.ts';
+import { chooseBy, defineOperations, inInboxFromReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import {
   bytesReply,

@@ -280,7 +280,10 @@ export class Journals<Data extends object> {
     return this.#count + 1;
   }
 
-  /** Returns the entries of some owners, oldest first. */
+  /**
+   * Returns the entries of some owners, oldest first. A change of all tenants is also in the journal of each sandbox;
+   * beside the entry of the mailbox, it is left out.
+   */
   of<Kind extends KindOf<Data>>(
     owners: readonly Owner[],
     { kinds, epoch = 'present' }: EntryQuery<Kind>,
@@ -288,7 +291,8 @@ export class Journals<Data extends object> {
     const lists = this.#journalOf.in(owners).map((journal) => {
       const from = epoch === 'present' ? journal.presentEpochFrom : journal.formerEpochFrom;
       const to = epoch === 'present' ? Number.POSITIVE_INFINITY : journal.presentEpochFrom;
-      const isWanted = ({ mailboxNumber }: Entry) => mailboxNumber >= from && mailboxNumber < to;
+      const isWanted = (entry: Entry) =>
+        entry.mailboxNumber >= from && entry.mailboxNumber < to && (owners.length === 1 || entry.journal === journal);
       const entries = journal.list.of(kinds);
       return entries.every(isWanted) ? entries : entries.filter(isWanted);
     });
@@ -303,8 +307,11 @@ export class Journals<Data extends object> {
    */
   ofEnded<Kind extends KindOf<Data>>(kinds: readonly Kind[]): OneOf<Data, Kind>[] {
     const { presentEpochFrom } = this.#ofMailbox;
-    const isPresent = ({ mailboxNumber }: Entry) => mailboxNumber >= presentEpochFrom;
-    const entries = this.#ended.flatMap(({ list }) => list.of(kinds).filter(isPresent));
+    const entries = this.#ended.flatMap((ended) =>
+      ended.list
+        .of(kinds)
+        .filter(({ mailboxNumber, journal }) => mailboxNumber >= presentEpochFrom && journal === ended),
+    );
     return entries.sort(byTime) as OneOf<Data, Kind>[];
   }
 
