@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
-import { didYouMean } from '../../basics/nearest.ts';
+import { didYouMean } from '../../basics/similar-names.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
@@ -8,7 +8,7 @@ import { wholeNumber } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { TIERS } from '../../contract/tiers.ts';
 import type { ProtocolPart } from '../../service/journal/entry-data.ts';
-import { dateField, tenantField } from '../../world/target-fields.ts';
+import { dateField, tenantField } from '../call-fields.ts';
 
 /**
  * Creates the schema of a text of the type `Value`. The schema allows any text, because a list of all values would make

@@ -4,8 +4,8 @@ import type { EventKind } from '../../contract/events.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { OperationId, OperationRow } from '../../contract/operations.ts';
 import type { Tier } from '../../contract/tiers.ts';
+import type { RequestFault } from '../../world/fault.ts';
 import type { FaultChange } from '../../world/faults.ts';
-import type { RequestFault } from '../../world/request-fault.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
 
 /** What a delivery report says about a mail that bounced. */

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test, vi } from 'vitest';
+import { createControlOpenApi } from '../../../src/control/table/control-openapi.ts';
 import { writePythonClient } from '../../../src/control/table/python-client.ts';
-import { CONTROL_TABLE, createControlOpenApi } from '../../../src/control/table/table.ts';
+import { listControlRows } from '../../../src/control/table/table.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { run, runCommand } from '../../support/processes.ts';
 
@@ -118,8 +119,8 @@ def test_agent_does_nothing(mailbox):
 });
 
 test('the client has a method for each control call, with its summary', () => {
-  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE)).replace(/\s+/g, ' ');
-  for (const { summary } of CONTROL_TABLE) expect(text).toContain(`"""${summary}"""`);
+  const text = writePythonClient(createControlOpenApi(listControlRows())).replace(/\s+/g, ' ');
+  for (const { summary } of listControlRows()) expect(text).toContain(`"""${summary}"""`);
 });
 
 test('the client is written as Python is, by the rules and the format of ruff', () => {
@@ -127,7 +128,7 @@ test('the client is written as Python is, by the rules and the format of ruff', 
   const ignore = ['ANN401', 'UP006', 'UP035', 'UP045'];
   const options = { 'line-length': 120, 'target-version': 'py39', lint: { select, ignore } };
   const ruff = new Workspace(options, PositionEncoding.Utf16);
-  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE));
+  const text = writePythonClient(createControlOpenApi(listControlRows()));
   expect(ruff.check(text)).toEqual([]);
   expect(ruff.format(text)).toBe(text);
   expect(ruff.check('import os\n')).toHaveLength(1);
