@@ -156,8 +156,8 @@ test('the receiver, which users take alone, imports nothing of ours', () => {
   expect(outside.map(show)).toEqual([]);
 });
 
-test('the inspector imports only types from other rooms, the client of the control calls, and small helpers', () => {
-  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/basics/'];
+test('the inspector imports only types from other rooms, the client of the control calls, and what shows entries', () => {
+  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/control/journal/from-entries/', 'src/basics/'];
   const values = IMPORTS.filter(
     ({ from, to, typesOnly }) =>
       isIn(from, ['src/inspector/']) && !typesOnly && to.startsWith('src/') && !isIn(to, allowed),

@@ -26,7 +26,7 @@ test('a client that disconnects stops its advance', async () => {
   controller.abort();
   await expect(advanced).rejects.toThrow(/aborted/);
   // The feed says when the advance has stopped.
-  for (let event = await events.next(); event.value?.action !== 'advance'; ) event = await events.next();
+  for (let event = await events.next(); event.value?.data?.action !== 'advance'; ) event = await events.next();
   await receiver.close();
   await mailbox.settled({ timeout: '20s' });
   expect(mailbox.clock.now().toISOString()).toBe(after(5_000));
