@@ -28,6 +28,10 @@ export interface Verification {
   readonly behaviours: BehaviourOptions;
   /** The paths of the things that `verify` has created and could not delete. */
   readonly left: readonly string[];
+  /** How many requests of the run were answered. */
+  readonly requests?: number;
+  /** How many connections were closed before a reply, so that a request was sent again. */
+  readonly closedConnections?: number;
 }
 
 /** Returns a finding without keys, secrets and control characters, which a reply of the server may have contained. */

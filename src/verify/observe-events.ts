@@ -9,8 +9,11 @@ import {
   type VerifySession,
 } from './verify-session.ts';
 
-/** The subject of the mail after which no event about an earlier mail of the same inbox can arrive. */
-const LAST = 'verify the last mail';
+/**
+ * The subject of the mail after which no event about an earlier mail of the same inbox can arrive. It has the id of the
+ * run, because another run in the same tenant may send such mails too.
+ */
+const lastOf = ({ runId }: VerifySession) => `verify ${runId} the last mail`;
 
 /**
  * Opens a stream with the key of each tier, in two workspaces and in both tenants, and creates a webhook for each
@@ -29,7 +32,7 @@ export async function observeEvents(s: VerifySession): Promise<Readonly<Record<s
     const workspaceKey = await s.add(`/v1/workspaces/${workspace.id}/keys`, {}, { key });
     const fields = { workspaceId: workspace.id };
     const [from, to] = [await s.createInbox(fields, key), await s.createInbox(fields, key)];
-    parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${name}` });
+    parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${s.runId} ${name}` });
   }
   const names = nameAddresses(parts.map(({ name, from, to }) => ({ name, inboxes: [from, to] })));
   const observed: Record<string, unknown> = {};
@@ -53,13 +56,13 @@ export async function observeEvents(s: VerifySession): Promise<Readonly<Record<s
     for (const { from, to, subject } of parts) await s.send(from, to, { subject });
     // Each stream gets one more mail, after which no earlier event can arrive.
     for (const { name, from, to } of parts) {
-      await s.send(from, to, { subject: `${LAST} of ${name}` });
-      await s.send(to, from, { subject: `${LAST} of ${name}` });
+      await s.send(from, to, { subject: `${lastOf(s)} of ${name}` });
+      await s.send(to, from, { subject: `${lastOf(s)} of ${name}` });
     }
     for (const { name, stream, told } of streams) {
-      for (const part of told) await waitUntilTold(stream, `${LAST} of ${part}`);
-      const events = stream.frames.filter(({ message }) => String(message?.subject).startsWith('verify'));
-      observed[name] = events.length > 0 ? describeEvents(events, names) : 'no event in time';
+      for (const part of told) await waitUntilTold(stream, `${lastOf(s)} of ${part}`);
+      const events = stream.frames.filter(({ message }) => String(message?.subject).startsWith(`verify ${s.runId}`));
+      observed[name] = events.length > 0 ? describeEvents(events, names, s) : 'no event in time';
     }
   } finally {
     for (const { stream } of streams) stream.close();
@@ -78,10 +81,14 @@ async function waitUntilTold(stream: Stream, subject: string): Promise<void> {
 }
 
 /** The events about the mails before the last one, by what they are about. */
-function describeEvents(frames: Stream['frames'], names: AddressNames): Readonly<Record<string, unknown>> {
+function describeEvents(
+  frames: Stream['frames'],
+  names: AddressNames,
+  s: VerifySession,
+): Readonly<Record<string, unknown>> {
   const described: Record<string, unknown[]> = {};
-  for (const frame of frames.filter(({ message }) => !String(message.subject).startsWith(LAST))) {
-    const name = `${frame.event_type} ${frame.message.subject}`;
+  for (const frame of frames.filter(({ message }) => !String(message.subject).startsWith(lastOf(s)))) {
+    const name = `${frame.event_type} ${frame.message.subject}`.replace(` ${s.runId}`, '');
     described[name] = [...(described[name] ?? []), withoutOwnValues(frame, names)];
   }
   return Object.fromEntries(Object.entries(described).toSorted(([one], [other]) => (one < other ? -1 : 1)));
@@ -147,7 +154,7 @@ export async function observeDeliveries(s: VerifySession): Promise<Readonly<Reco
   for (let count = 1; count <= 2; count += 1) {
     for (const { inboxes } of parts) {
       const [from, to] = inboxes as [OwnInbox, OwnInbox];
-      await s.send(from, to, { subject: LAST });
+      await s.send(from, to, { subject: lastOf(s) });
     }
     for (const { inboxes, receiver } of webhooks) await waitForOwnCalls(s, receiver, inboxes, count);
   }

@@ -1,4 +1,5 @@
 import { messageOf } from '../basics/named-error.ts';
+import { toPrintable } from '../basics/printable.ts';
 import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../contract/behaviours.ts';
 import { KnownSecrets } from '../contract/known-secrets.ts';
@@ -8,10 +9,11 @@ import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
 import { type Finding, maskFinding, type Verification } from './finding.ts';
+import { GROUPS } from './groups.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
-import { findInOperations } from './operation-findings.ts';
-import { OperationSequence } from './operation-sequence.ts';
+import { findInOperations, type OperationFinding } from './operation-findings.ts';
+import { OperationSequence, type SequenceOptions } from './operation-sequence.ts';
 import { Recording } from './recording.ts';
 import { startEmulator, type startReceiver } from './targets.ts';
 import { TOLD_BY_OPERATIONS } from './told-by-operations.ts';
@@ -19,6 +21,11 @@ import { MeasuredValue, type Need, type Target, VerifyError, VerifySession } fro
 
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
+
+/** The begin of the ids of findings about the whole, before the names of groups. */
+const OF_WHOLE = 'the whole: after ';
+
+const isGroup = (name: string) => GROUPS.some((groups) => name in groups);
 
 /** For each need: the field of the target that must be set, and the reason to print if the field is not set. */
 const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
@@ -77,6 +84,8 @@ type CreateReceiver = Target['createReceiver'];
 export interface VerifierOptions {
   /** The behaviours of the server, if they are known: these are then not looked for. */
   readonly profile?: BehaviourOptions | undefined;
+  /** Whether the whole is read after each step of the operations, and not only between groups of steps. */
+  readonly isThorough?: boolean | undefined;
   /** Called with the name of each step when the step begins. */
   readonly report?: ((step: string) => void) | undefined;
 }
@@ -96,6 +105,7 @@ export class Verifier {
   readonly #server: VerifySession;
   readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
   readonly #profile: BehaviourOptions | undefined;
+  readonly #isThorough: boolean;
   readonly #report: (step: string) => void;
   readonly #behaviours: Record<string, string> = {};
   readonly #results: Result[] = [];
@@ -106,11 +116,12 @@ export class Verifier {
   constructor(
     server: Target,
     receiver: Awaited<ReturnType<typeof startReceiver>>,
-    { profile, report = () => {} }: VerifierOptions = {},
+    { profile, isThorough = false, report = () => {} }: VerifierOptions = {},
   ) {
     this.#server = new VerifySession(server);
     this.#receiver = receiver;
     this.#profile = profile;
+    this.#isThorough = isThorough;
     this.#report = report;
   }
 
@@ -125,7 +136,8 @@ export class Verifier {
       const left = await this.#server.close();
       const reason = error instanceof VerifyError ? error.message : this.#explainForm(error);
       const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
-      throw new VerifyError(`The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${reason}.${hint}`);
+      const text = `The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${reason}.${hint}`;
+      throw new VerifyError(toPrintable(this.#createMask().text(text)));
     } finally {
       // An emulator that could not start must not hide the error above. The other emulators must be closed.
       const started = await Promise.allSettled(this.#emulators);
@@ -133,14 +145,26 @@ export class Verifier {
     }
     this.#report('deleting what the run has created');
     const left = await this.#server.close();
-    const stopped = this.#stopReason === undefined ? {} : { stopped: this.#stopReason };
-    // The server may show a key that was given for the run, in any form.
+    const mask = this.#createMask();
+    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
+    const verification = {
+      findings,
+      behaviours: this.#behaviours as BehaviourOptions,
+      left: left.map(mask.text),
+      requests: this.#server.answered,
+      closedConnections: this.#server.closedConnections,
+    };
+    if (this.#stopReason === undefined) return verification;
+    return { ...verification, stopped: toPrintable(mask.text(this.#stopReason)) };
+  }
+
+  /** Creates a mask for everything that the run prints: the server may show a key or a secret of the run in any form. */
+  #createMask() {
     const known = new KnownSecrets();
     const { key, secondKey, operatorKey } = this.#server.target;
-    for (const given of [key, secondKey, operatorKey]) if (given !== undefined) known.add(given);
-    const mask = createMask(known);
-    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
-    return { ...stopped, findings, behaviours: this.#behaviours as BehaviourOptions, left };
+    const secrets = [key, secondKey, operatorKey, ...this.#server.secrets];
+    for (const secret of secrets) if (secret !== undefined) known.add(secret);
+    return createMask(known);
   }
 
   async #compareAll(): Promise<void> {
@@ -175,19 +199,50 @@ export class Verifier {
 
   /** Runs every operation on the server and on an emulator with the behaviours that were found. */
   async #compareOperations(): Promise<void> {
-    const onServer = new Recording(this.#server);
-    await this.#runUntilStopped(async () => {
-      await new OperationSequence(onServer, this.#report).run();
-    });
-    const { target, workspace, domain } = await this.#useEmulator(0);
-    const { deliver } = this.#server.target;
-    const session = new VerifySession({ ...target, deliver: deliver && target.deliver }, this.#server.runId);
-    const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
-    await new OperationSequence(onEmulator).run();
-    for (const { operation, ...finding } of findInOperations(onServer, onEmulator, this.#stopReason)) {
-      this.#results.push({ finding, operation, calls: new Set() });
+    const isThorough = this.#isThorough;
+    const findings = await this.#compareSequence({ report: this.#report, isThorough });
+    // What only the whole shows is found among the steps of its groups, which run once more.
+    const unexplained = findings.filter(({ id, verdict }) => verdict === 'differs' && id.startsWith(OF_WHOLE));
+    const groups = unexplained.flatMap(({ id }) => id.slice(OF_WHOLE.length).split(' ')).filter(isGroup);
+    let explained: OperationFinding | undefined;
+    if (groups.length > 0 && !isThorough) {
+      this.#report('finding which step has changed the whole');
+      const known = new Set(findings.filter(({ verdict }) => verdict === 'differs').map(({ id }) => id));
+      const again = await this.#compareSequence({ groups, prefix: 'again-' });
+      const news = again.filter(
+        ({ id, verdict }) => verdict === 'differs' && !known.has(id) && !id.startsWith(OF_WHOLE),
+      );
+      explained = news[0];
+      for (const each of news) {
+        const index = findings.findIndex(({ id }) => id === each.id);
+        findings.splice(index < 0 ? findings.length : index, index < 0 ? 0 : 1, each);
+      }
+    }
+    for (const { operation, ...finding } of findings) {
+      const isOfWhole = finding.id.startsWith(OF_WHOLE);
+      const cause = isOfWhole && finding.verdict === 'differs' ? explained : undefined;
+      const shown = cause && { found: `it follows from ${cause.id}`, followsFrom: cause.id };
+      const result = cause ? { ...finding, verdict: 'not compared' as const, ...shown } : finding;
+      this.#results.push({ finding: result, calls: new Set(), ...(!isOfWhole && { operation }) });
     }
     await this.#server.end();
+  }
+
+  /** Runs a sequence on the server and on an emulator, and compares them. */
+  async #compareSequence(options: SequenceOptions): Promise<OperationFinding[]> {
+    const onServer = new Recording(this.#server);
+    await this.#runUntilStopped(async () => {
+      await new OperationSequence(onServer, options).run();
+    });
+    const { target, workspace, domain } = await this.#useEmulator(0);
+    const { deliver, noDeliveries } = this.#server.target;
+    const session = new VerifySession(
+      { ...target, deliver: deliver && target.deliver, noDeliveries },
+      this.#server.runId,
+    );
+    const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
+    await new OperationSequence(onEmulator, { ...options, report: undefined }).run();
+    return findInOperations(onServer, onEmulator, this.#stopReason);
   }
 
   /** Runs a part of the run. If the whole run cannot continue, remembers why; everything else is then not compared. */
@@ -205,6 +260,8 @@ export class Verifier {
     if (needs.startsWith('not from outside')) return needs;
     if (this.#stopReason !== undefined) return this.#stopReason;
     const [field, reason] = NEEDS[needs as Need] ?? [];
+    if (needs === 'receiver' && this.#server.target.noDeliveries)
+      return 'the check needs deliveries, and --no-deliveries is given';
     return field && this.#server.target[field] === undefined ? reason : undefined;
   }
 

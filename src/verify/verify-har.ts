@@ -5,9 +5,10 @@ import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../contract/operations.ts';
 import { isKeyOfTier, TIERS, type Tier } from '../contract/tiers.ts';
 import { createRouter, splitPath } from '../service/pipeline/router.ts';
+import type { Compared } from './attribute-differences.ts';
 import { compareReplies, Roles } from './compare-replies.ts';
 import { maskFinding, type Verification } from './finding.ts';
-import { type Compared, findingsOf } from './operation-findings.ts';
+import { findingsOf } from './operation-findings.ts';
 import { parseJson, startEmulator } from './targets.ts';
 import { type Reply, type Target, VerifyError } from './verify-session.ts';
 
@@ -125,7 +126,7 @@ class Replay {
     const path = servicePath + url.search;
     const body = request.postData?.text;
     const isWide = !row.path.includes('{');
-    const exchange = {
+    const recorded = {
       label: `${this.#count}`,
       operation: row.id as OperationId,
       aspect: 'reply' as const,
@@ -139,13 +140,13 @@ class Replay {
       key === undefined
         ? 'the key was not made in the recording; --har-key says whose key it was'
         : missing && 'an id of the request was not made in the recording';
-    if (reason) return { exchange, differences: [], reason, isInformative: false };
+    if (reason) return { request: recorded, differences: [], reason };
     const emulator = await this.#send(row, path, body, key ?? '');
-    const { hasOthersItems, ignored } = exchange;
+    const { hasOthersItems, ignored } = recorded;
     const origin = `the reply of ${row.id}`;
     const differences = compareReplies(found, emulator, { roles: this.#roles, origin, hasOthersItems, ignored });
     this.#learn(found.body, emulator.body);
-    return { exchange, differences, isInformative: false };
+    return { request: recorded, differences };
   }
 
   async #send({ method }: OperationRow, path: string, body: string | undefined, key: string): Promise<Reply> {

@@ -128,14 +128,14 @@ describe('the comparison of operations', () => {
   });
 
   test('each operation is in a comparison of a success', () => {
-    const succeeded = [...emulator.exchanges.values()].filter(({ reply }) => reply && reply.status < 300);
+    const succeeded = [...emulator.requests.values()].filter(({ reply }) => reply && reply.status < 300);
     const compared = new Set(succeeded.map(({ operation }) => operation));
     expect(OPERATION_IDS.filter((id) => !compared.has(id))).toEqual([]);
   });
 
   test('each field of each reply is in a comparison', () => {
     const shown = new Map<string, Set<string>>();
-    for (const { operation, reply, ignored = [] } of emulator.exchanges.values()) {
+    for (const { operation, reply, ignored = [] } of emulator.requests.values()) {
       if (!reply || reply.status >= 300) continue;
       const names = shown.get(operation) ?? new Set();
       for (const name of namesIn(reply.body)) if (!ignored.includes(name)) names.add(name);
