@@ -146,8 +146,8 @@ test('the receiver, which users take alone, imports nothing of ours', () => {
   expect(outside.map(show)).toEqual([]);
 });
 
-test('the inspector imports only types from other rooms, the client of the control calls, and the form of domains', () => {
-  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/basics/domain-name.ts'];
+test('the inspector imports only types from other rooms, the client of the control calls, and small helpers', () => {
+  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/basics/'];
   const values = IMPORTS.filter(
     ({ from, to, typesOnly }) =>
       isIn(from, ['src/inspector/']) && !typesOnly && to.startsWith('src/') && !isIn(to, allowed),

@@ -1,5 +1,6 @@
 import { formatPercent } from '../basics/percent.ts';
 import { toPrintable } from '../basics/printable.ts';
+import { plural } from '../basics/text.ts';
 import type { Evaluation } from './evaluation.ts';
 import { benjaminiHochberg, fisherExact, leastFisherExact, type TwoRuns, testJointly } from './statistics.ts';
 
@@ -274,7 +275,7 @@ export function writeComparison(comparison: Comparison, { all = false } = {}): s
     ...list('Gone, so nothing is compared:', onlyBefore),
     ...list('New, so nothing is compared:', onlyAfter),
     ...(unchanged > 0 && !all
-      ? [`Unchanged: ${count(unchanged, 'scenario')}; --all lists ${unchanged === 1 ? 'it' : 'them'}.`, '']
+      ? [`Unchanged: ${plural(unchanged, 'scenario')}; --all lists ${unchanged === 1 ? 'it' : 'them'}.`, '']
       : []),
     'If the agent is the same, any change is found in at most 5 % of such comparisons.',
   ];
@@ -318,7 +319,7 @@ function describePower({ change, worseFrom, betterFrom, trialsAfter, neededTrial
   const shown =
     limits.length === 0 ? 'so few trials cannot show a change' : `these trials could have shown ${limits.join(' or ')}`;
   if (change === 'unchanged' && limits.length > 0) return shown;
-  const needs = neededTrials === null ? `more than ${MOST_TRIALS} trials` : count(neededTrials, 'trial');
+  const needs = neededTrials === null ? `more than ${MOST_TRIALS} trials` : plural(neededTrials, 'trial');
   return `${shown}; ${change === 'unchanged' ? 'a change from all to none' : 'this difference'} needs ${needs}`;
 }
 
@@ -336,8 +337,4 @@ function showP(value: number): string {
     if (Number(text) <= LEVEL === value <= LEVEL) return `p = ${text}`;
   }
   return `p = ${value}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

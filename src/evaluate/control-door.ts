@@ -4,7 +4,6 @@ import { ApiError } from '../contract/errors.ts';
 import { CONTROL_CALLS, type ControlCallId } from '../control/table/calls.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import type { ControlGuest } from '../server/http/app.ts';
-import type { Principal } from '../service/access/principal.ts';
 
 /** The control calls that change nothing of what a scenario says or what the agent is judged by. */
 const HARMLESS: ReadonlySet<ControlCallId> = new Set([
@@ -92,7 +91,7 @@ export class ControlDoor implements ControlGuest {
   onRequest(
     { method, path }: { readonly method: string; readonly path: string },
     key: string | undefined,
-    principal: Principal | undefined,
+    principal: { readonly world: { readonly id: string } | undefined } | undefined,
   ): void {
     if (key !== undefined && principal) {
       if (principal.world) this.#keysByWorld.get(principal.world.id)?.add(key);

@@ -1,4 +1,5 @@
 import { formatPercent, formatPercentBeside, formatPercentExactly } from '../basics/percent.ts';
+import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
 import {
   describeUnmet,
   type Evaluation,
@@ -192,8 +193,8 @@ function describeDetails({ reason, expectations, story }: TrialReport): string[]
   for (const { text, verdict, message } of expectations) {
     if (verdict === 'yes' && message !== null) lines.push(`So it is, but it was tried: ${text}`, ...indent(message));
   }
-  const isTold = expectations.some(({ message }) => message?.includes('What happened:'));
-  return isTold || story.length === 0 ? lines : [...lines, 'What happened:', ...indent(story.join('\n'))];
+  const isTold = expectations.some(({ message }) => message?.includes(STORY_TITLE));
+  return isTold || story.length === 0 ? lines : [...lines, STORY_TITLE, ...indent(story.join('\n'))];
 }
 
 /** Indents each line of a text by two spaces. */

@@ -1,7 +1,5 @@
-import type { ControllableMailbox } from '../control/controllable-mailbox.ts';
-import type { JournalEntry } from '../control/journal/journal-entry.ts';
-import type { RequestEntry } from '../control/journal/request-entry.ts';
 import type { Evidence } from '../control/verdicts/evidence.ts';
+import type { ControllableMailbox, JournalEntry, RequestEntry } from '../mailbox/without-msw.ts';
 
 /** Matches the ids of the service, and Message-IDs. */
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|<[^<>\s]+>/gi;

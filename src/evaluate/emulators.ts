@@ -1,6 +1,6 @@
-import type { BehaviourChanges } from '../control/behaviour-controls.ts';
 import type { TenantIds, TenantKeys } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import type { BehaviourChanges } from '../mailbox/without-msw.ts';
 import type { MailboxServer } from '../server/index.ts';
 import { startWithGuest } from '../server/start-server.ts';
 import { ControlDoor } from './control-door.ts';

@@ -1,5 +1,5 @@
 import { checkOptions, describeValue } from '../basics/check-options.ts';
-import { isPlainObject } from '../control/verdicts/compare.ts';
+import { isPlainObject } from '../basics/objects.ts';
 import type { Evaluation, FinishedTrialReport } from './evaluation.ts';
 import { createFunctionAgent, type EvaluatedAgent } from './function-agent.ts';
 import { type ParsedScenario, parseScenarios } from './parse-scenarios.ts';

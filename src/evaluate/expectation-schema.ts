@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { messageOf } from '../basics/named-error.ts';
+import { isPlainObject } from '../basics/objects.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import type {
@@ -27,7 +28,6 @@ import {
   readTimes,
   TIMES_RULE,
 } from '../control/assertions/parse-expected.ts';
-import { isPlainObject } from '../control/verdicts/compare.ts';
 import { filledText, mustBe, mustBeName, type Rule } from './schema-parts.ts';
 import { readPatterns, TextPattern } from './text-pattern.ts';
 
@@ -176,7 +176,7 @@ const NEVER_NULL: ReadonlySet<string> = new Set([
 const NOT_NULL_RULE = 'must not be null; put a text that begins with # in quotes';
 
 /** The schema of the fields of a matcher. */
-function fieldsOf<Expected>(matcher: MatcherWithFields, check: CheckField, others: z.ZodRawShape = {}) {
+function matcherFields<Expected>(matcher: MatcherWithFields, check: CheckField, others: z.ZodRawShape = {}) {
   const fields = MATCHER_FIELDS[matcher].map((name) => {
     const isNeverNull = NEVER_NULL.has(name) && matcher !== 'toHaveDraft';
     const compared = isNeverNull
@@ -193,7 +193,7 @@ function fieldsOf<Expected>(matcher: MatcherWithFields, check: CheckField, other
   return z.strictObject(shape, mustBe('an object of fields')) as unknown as z.ZodType<unknown, Expected>;
 }
 
-const requestFields = lazy(() => fieldsOf<ExpectedRequest>('toHaveReceivedRequest', parseRequest));
+const requestFields = lazy(() => matcherFields<ExpectedRequest>('toHaveReceivedRequest', parseRequest));
 
 const mailName = () => filledText('the name of a mail, such as first').describe('The name of a mail.');
 
@@ -226,15 +226,15 @@ const TRUE_RULE = mustBe('true or an object of fields');
 
 const expectationFields = () => ({
   /** As `toHaveSentMail`, and `after`: only mail that was sent after this mail had arrived. */
-  sent: fieldsOf<SentFields>('toHaveSentMail', (field) => parseExpected('toHaveSentMail', field), {
+  sent: matcherFields<SentFields>('toHaveSentMail', (field) => parseExpected('toHaveSentMail', field), {
     after: mailName().describe('The name of a mail: only mail that was sent after it had arrived.').optional(),
   }).describe('An inbox sent a mail with these fields.'),
   /** As `toHaveSentOnce`. */
-  sentOnce: fieldsOf<Omit<ExpectedMail, 'times'>>('toHaveSentOnce', (field) =>
+  sentOnce: matcherFields<Omit<ExpectedMail, 'times'>>('toHaveSentOnce', (field) =>
     parseExpected('toHaveSentOnce', field),
   ).describe('An inbox sent such a mail exactly once.'),
   /** As `toHaveDraft`. */
-  draft: fieldsOf<ExpectedDraft>('toHaveDraft', (field) => parseExpected('toHaveDraft', field)).describe(
+  draft: matcherFields<ExpectedDraft>('toHaveDraft', (field) => parseExpected('toHaveDraft', field)).describe(
     'A client wrote a draft with these fields, which it may have changed since.',
   ),
   /** As `toHaveCreated`: the kind, or an object with `kind` and fields. */
@@ -246,13 +246,13 @@ const expectationFields = () => ({
   /** As `toHaveReceivedRequest`. */
   request: requestFields().describe('The service got a request with these fields.'),
   /** As `toHaveDelivered`. */
-  delivered: fieldsOf<ExpectedDelivery>('toHaveDelivered', parseDelivery).describe(
+  delivered: matcherFields<ExpectedDelivery>('toHaveDelivered', parseDelivery).describe(
     'A webhook got a delivery with these fields.',
   ),
   /** As `toHaveNoUnexpectedRefusals`: true, or its options. */
   noRefusals: shortOrFields(
     isTrue(),
-    fieldsOf<RefusalOptions>('toHaveNoUnexpectedRefusals', parseExceptions),
+    matcherFields<RefusalOptions>('toHaveNoUnexpectedRefusals', parseExceptions),
     TRUE_RULE,
   ).describe('The service refused no request, except those in `except`.'),
   /** As `toHaveAnswered`. */
@@ -265,7 +265,7 @@ const expectationFields = () => ({
   /** As `toHaveForwarded`: the name of a mail, or an object with `mail` and fields. */
   forwarded: shortOrFields<MailName, ForwardedFields>(
     mailName(),
-    fieldsOf<ForwardedFields>('toHaveForwarded', (field) => parseExpected('toHaveForwarded', field), {
+    matcherFields<ForwardedFields>('toHaveForwarded', (field) => parseExpected('toHaveForwarded', field), {
       mail: mailName(),
     }),
     mustBe('the name of a mail, such as first, or an object with mail'),
@@ -279,7 +279,7 @@ const expectationFields = () => ({
   /** As `toHaveStopped`: true, or its options. */
   stopped: shortOrFields(
     isTrue(),
-    fieldsOf<QuietOptions>('toHaveStopped', (field) => parseExpected('toHaveStopped', field)),
+    matcherFields<QuietOptions>('toHaveStopped', (field) => parseExpected('toHaveStopped', field)),
     TRUE_RULE,
   ).describe('Nothing is due, and the agent sends no more requests; the clock must have been advanced.'),
   /** As `toHaveLooped`. */

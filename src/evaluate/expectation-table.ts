@@ -1,11 +1,12 @@
 import { describeValue } from '../basics/check-options.ts';
+import { isPlainObject } from '../basics/objects.ts';
 import type { MatcherContext, MatcherResult } from '../control/assertions/matcher-context.ts';
 import { matchers } from '../control/assertions/matchers.ts';
 import { readTimes } from '../control/assertions/parse-expected.ts';
-import type { RequestEntry } from '../control/journal/request-entry.ts';
 import type { Sample } from '../control/samples/sample.ts';
-import { isPlainObject, type Range } from '../control/verdicts/compare.ts';
+import type { Range } from '../control/verdicts/compare.ts';
 import { withCachedJournal } from '../control/verdicts/evidence.ts';
+import type { RequestEntry } from '../mailbox/without-msw.ts';
 import type { CheckTrace, ExpectationValues } from './expectation-schema.ts';
 
 /** What an expectation is judged by. */

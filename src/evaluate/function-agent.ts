@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { messageOf } from '../basics/named-error.ts';
 import { setTimeout } from '../basics/real-timers.ts';
-import type { DeliveryPayload } from '../service/delivery/request.ts';
+import type { DeliveryPayload } from '../mailbox/without-msw.ts';
 import { type AgentNews, type AgentPlace, type CreateAgent, OutputTail, type TrialAgent } from './agent-driver.ts';
 import type { ParsedScenario } from './parse-scenarios.ts';
 

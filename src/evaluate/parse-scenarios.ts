@@ -2,12 +2,12 @@ import { readDuration } from '../basics/duration.ts';
 import { showJsonPath } from '../basics/json-path.ts';
 import { createNameCheck } from '../basics/named-error.ts';
 import { didYouMean } from '../basics/nearest.ts';
-import { listProblems } from '../contract/list-problems.ts';
-import type { BehaviourChanges } from '../control/behaviour-controls.ts';
+import { isPlainObject } from '../basics/objects.ts';
 import { getSample } from '../control/samples/create-sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
-import { isPlainObject } from '../control/verdicts/compare.ts';
+import type { BehaviourChanges } from '../mailbox/without-msw.ts';
 import type { ExpectationValues } from './expectation-schema.ts';
+import { listProblems } from './list-problems.ts';
 import { findSamples } from './sample-patterns.ts';
 import {
   DEFAULT_CLOCK,

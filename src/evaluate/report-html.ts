@@ -1,3 +1,4 @@
+import { escapeHtml } from '../basics/markup.ts';
 import { PAGE_MARK } from '../basics/written-by.ts';
 import { createPagePolicy, packTrace, readInspectorParts } from '../server/http/trace-page.ts';
 import { type DescribedScenario, type DescribedTrial, describeEvaluation } from './describe-evaluation.ts';
@@ -125,10 +126,6 @@ function writeUnmet(trial: DescribedTrial, key: string, withTrace: ReadonlySet<s
   const link = withTrace.has(key) ? `<p><a href="?trial=${key}">Open its run</a></p>` : '';
   const head = `${escapeHtml(title)}<small>${escapeHtml(summary)}</small>`;
   return `<details><summary>${head}</summary><pre>${escapeHtml(lines.join('\n'))}</pre>${link}</details>`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** What the report has besides the style of the inspector. */

@@ -188,7 +188,7 @@ async function refuseIdleScenarios(
       const agent = await createIdleAgent(scenario, 0);
       const outcome = await runTrial(scenario, agent, scope, { ...settings, isIdle: true });
       // A step that is not possible has nothing to do with what the agent does, but for a mail that must be there.
-      if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !/No inbox had sent/.test(outcome.reason)) {
+      if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !outcome.lacksSentMail) {
         const { file, line, name } = scenario;
         mistakes.push({ file, line, path: `${JSON.stringify(name)}:`, message: outcome.reason.replace(/\.$/, '') });
       }

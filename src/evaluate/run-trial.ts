@@ -2,20 +2,20 @@ import { foldAddress } from '../basics/domain-name.ts';
 import { readDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { RealDate } from '../basics/real-timers.ts';
-import { toAddressKey } from '../contract/email-address.ts';
+import { plural } from '../basics/text.ts';
+import { toAddressKey } from '../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import type { ControllableMailbox } from '../control/controllable-mailbox.ts';
-import type { RequestSummary } from '../control/journal/request-entry.ts';
 import { createSample } from '../control/samples/create-sample.ts';
 import type { Sample } from '../control/samples/sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
+import { isNotSettled } from '../control/settled.ts';
 import type { ControlCallId } from '../control/table/calls.ts';
 import { CONTROL_ROWS } from '../control/table/table.ts';
 import { AgentActivity, realNowMs } from '../control/verdicts/agent-activity.ts';
 import { decideOver, type Observed, type Over } from '../control/verdicts/decide-over.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../control/verdicts/evidence.ts';
 import type { TenantIds, TenantKeys } from '../fixture/keys-and-ids.ts';
-import type { Mailbox } from '../mailbox/without-msw.ts';
+import type { ControllableMailbox, Mailbox, RequestSummary } from '../mailbox/without-msw.ts';
 import { AgentError, type AgentNews, type AgentPlace, type TrialAgent } from './agent-driver.ts';
 import type { ControlDoor } from './control-door.ts';
 import type { EarlierTrials } from './earlier-trials.ts';
@@ -112,6 +112,8 @@ export interface TrialOutcome {
   readonly hasActed: boolean;
   /** Why the trial ended early or could not be judged; null if the expectations alone decided. */
   readonly reason: string | null;
+  /** Whether a step was not possible because the agent had sent no mail, to which the step belongs. */
+  readonly lacksSentMail: boolean;
   /** What became of each expectation. */
   readonly expectations: readonly JudgedExpectation[];
   /** The requests and commands of the agent. */
@@ -145,8 +147,8 @@ const VERDICTS = { failed: 'failed', unknown: 'cannot tell' } as const;
 class TrialEnd extends Error {
   readonly verdict: 'failed' | 'cannot tell';
 
-  private constructor(message: string, verdict: 'failed' | 'cannot tell') {
-    super(message.replace(/\.?$/, '.'));
+  private constructor(message: string, verdict: 'failed' | 'cannot tell', cause?: unknown) {
+    super(message.replace(/\.?$/, '.'), { cause });
     this.verdict = verdict;
   }
 
@@ -156,10 +158,13 @@ class TrialEnd extends Error {
   }
 
   /** Nothing shows what the agent would have done. */
-  static unknown(message: string): TrialEnd {
-    return new TrialEnd(message, VERDICTS.unknown);
+  static unknown(message: string, cause?: unknown): TrialEnd {
+    return new TrialEnd(message, VERDICTS.unknown, cause);
   }
 }
+
+/** Thrown if a step or an expectation is about the mail that the agent has sent, and it has sent none. */
+class NothingSent extends Error {}
 
 /** How an agent that is told in this way looks for what happened. */
 const LOOKS: Readonly<Record<Told, Observed['looks']>> = {
@@ -328,7 +333,7 @@ class Trial implements JudgedScene {
       .journal({ kinds: ['mail-received', 'mail-sent'] })
       .find(({ data }) => data.mail.id === id);
     if (entry) return { id: entry.data.mail.id, messageId: entry.data.mail.messageIdHeader };
-    if (name === 'sent') throw new Error('No inbox had sent a mail.');
+    if (name === 'sent') throw new NothingSent('No inbox had sent a mail.');
     if (this.#correspondents.has(name)) {
       throw new Error(`The correspondent ${JSON.stringify(name)} has sent no mail.`);
     }
@@ -475,7 +480,7 @@ class Trial implements JudgedScene {
       const message = toWritten(messageOf(error), this.#scope.domain);
       // A mail that does not come is what the agent did not do; another step that is refused shows nothing of it.
       if (name === 'wait' && error instanceof ApiError && error.code === 'NOT_FOUND') throw TrialEnd.failed(message);
-      throw TrialEnd.unknown(`The step ${index + 1}, ${name}, was not possible: ${message}`);
+      throw TrialEnd.unknown(`The step ${index + 1}, ${name}, was not possible: ${message}`, error);
     }
     if (name !== 'until') activity.noteChange();
   }
@@ -664,7 +669,7 @@ class Trial implements JudgedScene {
   async #findFailures(): Promise<void> {
     await this.mailbox.settled({ timeout: 1_000 }).catch((error: unknown) => {
       // What is being sent has not ended yet. Other errors are failures of the emulator or of a correspondent.
-      if (error instanceof ApiError && error.message.startsWith('Not settled')) return;
+      if (isNotSettled(error)) return;
       throw TrialEnd.unknown(messageOf(error));
     });
   }
@@ -804,6 +809,7 @@ class Trial implements JudgedScene {
       isSilent,
       hasActed,
       reason: reason === undefined ? null : show(reason),
+      lacksSentMail: end?.cause instanceof NothingSent,
       expectations: expectations.map((each) => ({
         ...each,
         message: each.message === null ? null : mailbox.mask(each.message),
@@ -842,6 +848,7 @@ class Trial implements JudgedScene {
       isSilent: false,
       hasActed: this.#requests > 0,
       reason: 'The sandbox of the trial was removed, so nothing shows what the agent did.',
+      lacksSentMail: false,
       expectations: [],
       requests: this.#requests,
       mails: 0,
@@ -967,10 +974,6 @@ interface Ending {
   readonly over: Over;
   /** For how long nothing had come then, in milliseconds. */
   readonly silentMs: number;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Converts a duration that was checked to milliseconds. */

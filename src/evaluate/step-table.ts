@@ -10,27 +10,31 @@ import {
   type IncomingMessage,
   rawMessage,
 } from '../contract/incoming-message.ts';
-import type { AddedWebhook } from '../control/add-webhook.ts';
-import type { BehaviourChanges } from '../control/behaviour-controls.ts';
-import type { RedeliverOptions, ReleaseOptions } from '../control/delivery-controls.ts';
-import { type WaitOptions, waitOptions } from '../control/journal/mail-filter.ts';
-import type { MailSelection } from '../control/journal/mail-search.ts';
+import { waitOptions } from '../control/journal/mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from '../control/mailbox-clock.ts';
 import { getSample, samples } from '../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../control/samples/incoming-sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
-import type { SettledOptions } from '../control/settled.ts';
 import { CONTROL_CALLS, type ControlCallId } from '../control/table/calls.ts';
 import { CONTROL_ROWS } from '../control/table/table.ts';
-import type { TriggerOptions } from '../control/trigger.ts';
-import {
-  type CorrespondentOptions,
-  correspondentBody,
-  correspondentOptions,
-} from '../service/mail/correspondents/correspondent.ts';
+import type {
+  AddedWebhook,
+  BehaviourChanges,
+  CorrespondentOptions,
+  FaultName,
+  FaultOptions,
+  MailSelection,
+  NamedFault,
+  RedeliverOptions,
+  ReleaseOptions,
+  SettledOptions,
+  TriggerOptions,
+  WaitOptions,
+} from '../mailbox/without-msw.ts';
+import { correspondentBody, correspondentOptions } from '../service/mail/correspondents/correspondent.ts';
 import { durationField } from '../world/clock.ts';
-import { type FaultOptions, faultForms, faultOptions, type NamedFault } from '../world/fault.ts';
-import { FAULT_NAMES, type FaultName, NAMED_FAULTS } from '../world/named-faults.ts';
+import { faultForms, faultOptions } from '../world/fault.ts';
+import { FAULT_NAMES, NAMED_FAULTS } from '../world/named-faults.ts';
 import { filledText, mustBe, mustBeName } from './schema-parts.ts';
 
 const yes = lazy(() => z.literal(true, mustBe('true')));

@@ -1,3 +1,4 @@
+import { isPlainObject } from '../basics/objects.ts';
 import { type SandboxDomain, toSandbox, toWritten } from './sandbox-addresses.ts';
 
 /** How a pattern is compared with a text. */
@@ -90,7 +91,7 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['to', 'recipients', 'cc', '
  * @throws {SyntaxError} for an invalid regular expression.
  */
 export function readPatterns(value: unknown, domain?: SandboxDomain): unknown {
-  if (!isPlain(value)) return readAll(value, { domain });
+  if (!isPlainObject(value)) return readAll(value, { domain });
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       const isText = name === 'text';
@@ -102,7 +103,7 @@ export function readPatterns(value: unknown, domain?: SandboxDomain): unknown {
 function readAll(value: unknown, options: PatternOptions): unknown {
   if (typeof value === 'string') return readText(value, options);
   if (Array.isArray(value)) return value.map((item) => readAll(item, options));
-  if (!isPlain(value)) return value;
+  if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       const ignoresCase = options.ignoresCase === true || ADDRESS_FIELDS.has(name);
@@ -114,8 +115,4 @@ function readAll(value: unknown, options: PatternOptions): unknown {
 function readText(text: string, options: PatternOptions): string | TextPattern {
   if (TextPattern.isPattern(text)) return new TextPattern(text, options);
   return options.domain ? toSandbox(text, options.domain) : text;
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

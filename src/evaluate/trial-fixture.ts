@@ -1,7 +1,7 @@
 import { parseBehaviours } from '../contract/behaviours.ts';
-import type { BehaviourChanges } from '../control/behaviour-controls.ts';
 import { checkedDefaultFixture } from '../fixture/default-fixture.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
+import type { BehaviourChanges } from '../mailbox/without-msw.ts';
 import { replaceMailFiles } from '../server/mail-files.ts';
 import { createEnvironment, newKey, newPassword } from '../world/environment.ts';
 

@@ -1,6 +1,6 @@
 import { toPrintable } from '../basics/printable.ts';
 import type { BehaviourOptions } from '../contract/behaviours.ts';
-import { type Mask, maskText } from '../contract/mask.ts';
+import { type Mask, maskText } from '../world/secrets/mask.ts';
 
 /** The result of the comparison for one behaviour or one statement. */
 export interface Finding {

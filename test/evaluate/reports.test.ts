@@ -61,6 +61,7 @@ function makeTrial(choice: Choice, name: string): MadeTrial {
       isSilent: outcome === 'silent',
       hasActed: choice.number(5) > 0,
       reason,
+      lacksSentMail: false,
       expectations,
       requests: choice.number(20),
       mails: choice.number(3),

@@ -13,12 +13,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'anything that knows of mail, of HTTP or of the service',
   },
   contract: {
-    belongs:
-      'the document as data: operations, replies, schemas, errors, events, tiers, addresses, limits of mail, the forms of secrets',
+    belongs: 'the document as data: operations, replies, schemas, errors, events, tiers, limits of mail',
     not: 'code that runs for a request; anything that is stored',
     parts: {
       operations: 'a file for each resource: its operations, and the schemas of their replies',
       behaviours: 'the ledger of what the document leaves open',
+      addresses: 'addresses of mail, lists of them, and their schemas',
       openapi: 'the OpenAPI document, made from the tables',
       client: 'the client of the operations, for tests; of the rest of the room it imports only types',
     },
@@ -33,6 +33,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'what happens to a request or a mail',
     parts: {
       store: 'worlds, rows, collections with their indexes, seeding; `database.ts` imports `@mswjs/data`',
+      secrets: 'what is a secret in a text, in each usual encoding, and how it is hidden',
       journal: 'the journal: what has happened, its budgets, and those who want to know of it',
     },
   },
@@ -40,6 +41,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'what happens to a request or a mail',
     not: 'sockets; what a test may do and a client may not',
     parts: {
+      journal: 'what the service and its controls write into the journal: every kind of entry, and its data',
       access: 'from credentials to the principal, and to the resources in its scope',
       pipeline: 'the handling of one request, and the only place that turns an exception into a reply',
       operations: 'the code of each operation: (context, input) → outcome, synchronous',
@@ -63,8 +65,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
   },
   mailbox: {
-    belongs:
-      'where all parts are put together, the adapters for fetch and msw, and the portable entries of the package',
+    belongs: 'where all parts are put together, the adapters for fetch and msw, and what the main entry exports',
     not: 'decisions that belong to one part; `node:*`',
   },
   server: {

@@ -1,5 +1,6 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { setTimeout } from '../../basics/real-timers.ts';
+import { plural } from '../../basics/text.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { Sample } from '../samples/sample.ts';
 import { recipientsOf } from '../verdicts/addresses.ts';
@@ -30,7 +31,6 @@ import {
   listJournal,
   listLines,
   listRequests,
-  plural,
   tellStories,
   tellStoriesOf,
 } from './describe-result.ts';

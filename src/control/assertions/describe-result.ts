@@ -1,4 +1,5 @@
 import { toPrintableLines } from '../../basics/printable.ts';
+import { plural } from '../../basics/text.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { Candidate, Expected, SentMail } from '../verdicts/candidate.ts';
 import { describeRequest, type Observed } from '../verdicts/candidates.ts';
@@ -96,11 +97,6 @@ export function tellStories(mailbox: Observed, about: readonly { readonly data: 
 /** Tells what became of the latest of these mails. */
 export function tellStoriesOf(mailbox: Observed, ids: readonly string[]): string[] {
   return tellTogether(ids, (id) => mailbox.explain(id).lines);
-}
-
-/** Formats a number of things, such as `2 requests`. */
-export function plural(number: number, noun: string): string {
-  return `${number} ${number === 1 ? noun : noun.replace(/y$/, 'ie').replace(/$/, 's')}`;
 }
 
 function describeExpectation({ utils, isNot = false }: MatcherContext, search: Search): string {

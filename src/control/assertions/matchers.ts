@@ -1,3 +1,4 @@
+import { plural } from '../../basics/text.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { Observed } from '../verdicts/candidates.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../verdicts/candidates.ts';
 import { type Amount, type Comparison, findMatches, hasAmount } from '../verdicts/compare.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
-import { createResult, describeSearch, describeTried, listLines, plural, tellStories } from './describe-result.ts';
+import { createResult, describeSearch, describeTried, listLines, tellStories } from './describe-result.ts';
 import type {
   CreatedKind,
   ExpectedDelivery,

@@ -1,7 +1,8 @@
 import { describeValue } from '../../basics/check-options.ts';
-import { createMask } from '../../contract/mask.ts';
+import { isPlainObject } from '../../basics/objects.ts';
+import { createMask } from '../../world/secrets/mask.ts';
 import type { Expected } from '../verdicts/candidate.ts';
-import { AT_LEAST_ONE, isPlainObject, type Range } from '../verdicts/compare.ts';
+import { AT_LEAST_ONE, type Range } from '../verdicts/compare.ts';
 import { foldText } from '../verdicts/mail-text.ts';
 
 /** The fields of a mail. */

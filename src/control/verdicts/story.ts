@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { formatDuration } from '../../basics/duration.ts';
 import { lazy } from '../../basics/lazy-schema.ts';
-import { truncate } from '../../basics/text.ts';
+import { plural, truncate } from '../../basics/text.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { Delivery } from '../../service/delivery/delivery.ts';
 import { reasonToSkip } from '../../service/delivery/dispatcher.ts';
 import { traceIdOf } from '../../service/delivery/request.ts';
-import type { ShownPart } from '../../world/journal/entry.ts';
+import type { ShownPart } from '../../service/journal/entry-data.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
-import { type JournalEntry, readJournal, readLosses } from '../journal/journal-entry.ts';
+import type { JournalEntry } from '../journal/journal-entry.ts';
+import { readJournal, readLosses } from '../journal/read-journal.ts';
 import { type RequestEntry, type RequestSummary, requestReply } from '../journal/request-entry.ts';
 import { recipientsOf } from './addresses.ts';
 import { createCauseFinder } from './cause.ts';
@@ -337,10 +338,6 @@ function labelOf({ id, method, path, status, reason }: RequestSummary): string {
 const timeOf = ({ at }: JournalEntry) => at.slice(11, 19);
 
 const quote = (text: string) => JSON.stringify(text);
-
-function plural(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
 
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');

@@ -3,11 +3,11 @@ import { SHA256, hash as sha256 } from '@stablelib/sha256';
 import { fromBase64, toBase64, toHex } from '../../basics/base64.ts';
 import { truncate } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
+import { toBareAddress } from '../../contract/addresses/email-address.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
-import { toBareAddress } from '../../contract/email-address.ts';
 import type { Clock } from '../../world/clock.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
-import type { MailEvent, ShownPart } from '../../world/journal/entry.ts';
+import type { MailEvent, ShownPart } from '../journal/entry-data.ts';
 
 /**
  * The payload of a delivery: one flat object (reference, "Delivery"). Behaviours decide what the reference leaves open.

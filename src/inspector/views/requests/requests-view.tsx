@@ -86,7 +86,7 @@ function useRequests(setDroppedCount: (count: number) => void) {
     // No request is loaded alone, because an event contains its request.
     loadOne: async () => undefined,
     changesOf(event) {
-      if (event.kind === 'request') return [[event.request.id, event.request]];
+      if (event.kind === 'request' || event.kind === 'mail-command') return [[event.data.id, event.data]];
       return RELOAD_KINDS.has(event.kind) ? [ALL] : [];
     },
   });
@@ -111,7 +111,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
     (request) =>
       isInScope(scope, request.principal) &&
       (STATUSES[status]?.(request.status) ?? true) &&
-      words.every((word) => textOf(request, ownerOf(request, nameOf)).includes(word)),
+      words.every((word) => searchTextOf(request, ownerOf(request, nameOf)).includes(word)),
   );
   const change = (changes: Record<string, string>) =>
     open(requestLink(route, route.id, changes), { replace: 'search' in changes });
@@ -148,7 +148,10 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
 const NO_MATCH = 'No request matches the search and the filters.';
 
 /** Returns the text of a request in which a search looks for words. */
-function textOf({ id, method, path, operation, key, status, code, reason }: RequestSummary, owner: string): string {
+function searchTextOf(
+  { id, method, path, operation, key, status, code, reason }: RequestSummary,
+  owner: string,
+): string {
   return [id, `${method} ${path}`, operation, key, owner, status, code, reason].join('\n').toLowerCase();
 }
 

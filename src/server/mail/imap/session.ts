@@ -7,10 +7,12 @@ import type { Output } from '../../../service/imap/fetch-items.ts';
 import { type ImapInbox, ImapInboxes } from '../../../service/imap/imap-inbox.ts';
 import { MailReader, OpenMails } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
+import type { ShownMails } from '../../../service/journal/entry-data.ts';
+import type { Entry } from '../../../service/journal/entry-kinds.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
 import { recordCommand } from '../../../service/pipeline/record-exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
-import type { Entry, Origin, ShownMails } from '../../../world/journal/entry.ts';
+import type { Origin } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { WorkQueue } from '../../work-queue.ts';
 import { type Command, parseCommand } from './parse-command.ts';
@@ -189,7 +191,7 @@ export class Session {
 
   /** Sends an untagged reply of one line. What a client or a mail contributes to it cannot end the line. */
   sendUntagged(line: string): void {
-    this.connection.send(`* ${toPrintable(line)}\r\n`);
+    this.connection.send(`* ${toAscii(line)}\r\n`);
   }
 
   /** Handles a line of the client. The promise never rejects. */
@@ -417,7 +419,7 @@ export class Session {
     }
     await this.#idleUpdates;
     await this.#sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
-    this.connection.send(`${command.tag} ${toPrintable(reply)}\r\n`);
+    this.connection.send(`${command.tag} ${toAscii(reply)}\r\n`);
     if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.sendBye('Too many wrong commands');
     if (this.wrongLogins >= MAX_WRONG_LOGINS) this.sendBye('Too many wrong logins');
   }
@@ -497,7 +499,7 @@ const SERVER_BUG = '[SERVERBUG]';
  * Returns a text as a reply may contain it (RFC 3501, section 9): printable ASCII in one line. A client chooses a part
  * of the text, such as the name of a folder.
  */
-function toPrintable(text: string): string {
+function toAscii(text: string): string {
   return text.replace(/[^ -~]/g, '?');
 }
 

@@ -4,11 +4,11 @@ import { checkNumber } from '../../../basics/number-options.ts';
 import { timestamp } from '../../../contract/schemas.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
-import type { Journals } from '../../../world/journal/journal.ts';
 import type { Part, PartOf } from '../../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
+import type { Journals } from '../../journal/journals.ts';
 
 /** How many mails two addresses may exchange within a minute. */
 const DEFAULT_LIMIT = 50;

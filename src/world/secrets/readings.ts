@@ -1,4 +1,4 @@
-import { lazy } from '../basics/lazy-schema.ts';
+import { lazy } from '../../basics/lazy-schema.ts';
 import { decodeBase64Text, type KnownSecrets, toByteText } from './known-secrets.ts';
 
 /** A part of a text, from the index of its first character to the index after its last. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KnownSecrets } from '../../src/contract/known-secrets.ts';
-import { createMask, maskNamed, maskText } from '../../src/contract/mask.ts';
-import { ENCODINGS, readingsOf } from '../support/encodings.ts';
+import { KnownSecrets } from '../../../src/world/secrets/known-secrets.ts';
+import { createMask, maskNamed, maskText } from '../../../src/world/secrets/mask.ts';
+import { ENCODINGS, readingsOf } from '../../support/encodings.ts';
 
 /** Characters of passwords, some of which encodings treat specially. */
 const CHARACTERS = [...'abcxyzABCXYZ0189_-+/=&%"\\<>@:;!? äß€'];

@@ -1,5 +1,5 @@
-import { foldAddress, isDomainName, toAsciiDomain } from '../basics/domain-name.ts';
-import { byteLengthOf } from '../basics/text.ts';
+import { foldAddress, isDomainName, toAsciiDomain } from '../../basics/domain-name.ts';
+import { byteLengthOf } from '../../basics/text.ts';
 import { type ListedAddress, readAddressList } from './email-address-list.ts';
 
 /** A sender or recipient of mail. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { parseAddress, toAddressText } from '../../src/contract/email-address.ts';
-import { flattenAddresses, readAddressList } from '../../src/contract/email-address-list.ts';
-import { writeEnvelope } from '../../src/service/imap/structure.ts';
-import { readFetch, type Value } from '../support/imap-talk.ts';
+import { parseAddress, toAddressText } from '../../../src/contract/addresses/email-address.ts';
+import { flattenAddresses, readAddressList } from '../../../src/contract/addresses/email-address-list.ts';
+import { writeEnvelope } from '../../../src/service/imap/structure.ts';
+import { readFetch, type Value } from '../../support/imap-talk.ts';
 
 /** Addresses as `address|name`, and a group as its name with its members. */
 type Expected = string | { readonly [group: string]: readonly string[] };

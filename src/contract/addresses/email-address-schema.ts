@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { foldAddress } from '../basics/domain-name.ts';
-import { lazy } from '../basics/lazy-schema.ts';
+import { foldAddress } from '../../basics/domain-name.ts';
+import { lazy } from '../../basics/lazy-schema.ts';
+import { expected, text } from '../schemas.ts';
 import {
   isBareAddress,
   isIncomingAddress,
@@ -9,7 +10,6 @@ import {
   parseAddress,
   splitAddresses,
 } from './email-address.ts';
-import { expected, text } from './schemas.ts';
 
 const AN_ADDRESS = 'an e-mail address such as ada@example.com or Ada <ada@example.com>';
 

@@ -4,10 +4,10 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
-import { addressContains, foldAddress, toAsciiDomain } from '../../src/basics/domain-name.ts';
-import { isBareAddress } from '../../src/contract/email-address.ts';
-import { everywhere, interceptRequests } from '../support/everywhere.ts';
-import { IDS } from '../support/ids.ts';
+import { addressContains, foldAddress, toAsciiDomain } from '../../../src/basics/domain-name.ts';
+import { isBareAddress } from '../../../src/contract/addresses/email-address.ts';
+import { everywhere, interceptRequests } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
 
 interceptRequests();
 

@@ -61,7 +61,7 @@ export function createMask(known = new KnownSecrets()): Mask {
     if (typeof value !== 'object' || value === null) return value;
     const fields = Object.entries(value).map(([name, field]) => {
       const isHidden = typeof field === 'string' && field !== '' && isSecretField(name) && !isMasked(field);
-      return [text(name), isHidden ? shorten(field) : deep(field)];
+      return [text(name), isHidden ? startOfSecret(field) : deep(field)];
     });
     return Object.fromEntries(fields);
   }
@@ -85,7 +85,7 @@ function replaceAllSecrets(text: string, known: KnownSecrets): string {
       const values = reading.searchedFor === 'forms' ? [] : known.find(reading.text);
       const forms = reading.searchedFor === 'values' ? [] : findSecretForms(reading.text);
       for (const { start, end } of [...values, ...forms]) {
-        const shown = reading.isBase64 ? undefined : shorten(reading.text.slice(start, end));
+        const shown = reading.isBase64 ? undefined : startOfSecret(reading.text.slice(start, end));
         secrets.push({ ...reading.locate(start, end), shown });
       }
       if (depth === MAX_DEPTH) continue;
@@ -105,7 +105,7 @@ const KEY_START_LENGTH = 8;
 const KEY_PREFIX_LENGTH = 3;
 
 /** Returns what is shown instead of a secret. */
-function shorten(secret: string): string {
+function startOfSecret(secret: string): string {
   if (secret.startsWith('whsec_')) return 'whsec_…';
   const [, scheme = '', key] = /^(bearer +)?((?:sa|tk|wk|ak)_[\w-]*)/i.exec(secret) ?? [];
   if (key === undefined) return '…';
