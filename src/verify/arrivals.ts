@@ -60,7 +60,6 @@ export class Arrivals {
           found.set(message.id, message);
         }
       }
-      if (found.size > 0) break;
     }
     return [...found.values()];
   }

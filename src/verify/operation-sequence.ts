@@ -328,9 +328,9 @@ export class OperationSequence {
   async #tryValues(place: Place): Promise<void> {
     const { tenant } = place;
     const workspaceId = (await this.#create('createWorkspace', tenant, {})).id;
-    const id = (await this.#create('createInbox', tenant, {}, { workspaceId })).id;
+    const { id, email } = await this.#create('createInbox', tenant, {}, { workspaceId });
     const webhook = await this.#create('createWebhook', tenant, {}, { workspaceId });
-    const draftId = (await this.#create('createDraft', tenant, { id }, { email: place.email })).id;
+    const draftId = (await this.#create('createDraft', tenant, { id }, { email })).id;
     const listId = (await this.#create('createList', tenant, { id })).id;
     const values = (row: OperationRow): PathValues => {
       if (collectionOf(row.path) === 'webhooks') return { id: webhook.id };
@@ -338,7 +338,7 @@ export class OperationSequence {
       // A message that does not exist is refused after its body: the messages of the run stay as they are.
       return { ...unknownValues(row), id, draftId, listId };
     };
-    const words = { workspaceId, email: place.email };
+    const words = { workspaceId, email };
     for (const row of OPERATION_ROWS) {
       if (row.id === 'createTenant') continue;
       for (const { note, changes } of bodyVariants(row)) {
