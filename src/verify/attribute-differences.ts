@@ -129,9 +129,10 @@ export function attributeDifferences(compared: readonly Compared[]): void {
   const steps = stepsOf(compared);
   const isWrongInGeneral = findWrongInGeneral(compared, steps);
   const seenBefore = new Map<string, ReadonlyMap<string, Statement>>();
-  for (const { step, requests } of steps) {
-    attributeStep(step, requests);
-  }
+  /** The effects on what exists, by the group and the path of the things. */
+  const undeleted = new Map<string, Statement>();
+  const isOfWhole = ({ step }: (typeof steps)[number]) => step.group.startsWith(`${WHOLE} `);
+  for (const { step, requests } of steps.filter((each) => !isOfWhole(each))) attributeStep(step, requests);
 
   function attributeStep(of: Step, requests: readonly Compared[]): void {
     const { operation } = of;
@@ -139,7 +140,11 @@ export function attributeDifferences(compared: readonly Compared[]): void {
     let refused: Statement | undefined;
     for (const difference of own?.differences ?? []) {
       if (!own) continue;
-      const known = defects.find(own.request, difference, creatorsOf(operation));
+      // What was not deleted is there already when it is created again.
+      const isAgain = difference.kind === 'status' && operation in ITEM_PATHS;
+      const known =
+        (isAgain ? undeleted.get(`${of.group} ${ITEM_PATHS[operation]}`) : undefined) ??
+        defects.find(own.request, difference, creatorsOf(operation));
       const cause = known ?? { operation, aspect: 'reply' as const };
       attribute(own.request, difference, cause);
       defects.add([operation], own.request, difference, cause);
@@ -147,6 +152,7 @@ export function attributeDifferences(compared: readonly Compared[]): void {
     }
     const readings = requests.filter(({ request }) => request.aspect === 'effect');
     const fresh: (readonly [Compared, FoundDifference])[] = [];
+    let effect: Statement | undefined;
     for (const each of readings) {
       const before = seenBefore.get(readKey(each.request));
       for (const difference of each.differences) {
@@ -154,8 +160,10 @@ export function attributeDifferences(compared: readonly Compared[]): void {
           before?.get(`${difference.owner} ${difference.at}`) ??
           defects.find(each.request, difference, creatorsOf(each.request.operation)) ??
           refused;
-        if (known) attribute(each.request, difference, known);
-        else fresh.push([each, difference]);
+        if (known) {
+          attribute(each.request, difference, known);
+          if (known.operation === operation && known.aspect !== 'items') effect ??= known;
+        } else fresh.push([each, difference]);
       }
     }
     // What counts things is wrong if the things are, so it comes last.
@@ -164,7 +172,8 @@ export function attributeDifferences(compared: readonly Compared[]): void {
       const { thing, field } = symptomOf(entry[0].request, entry[1]);
       bySymptom.set(`${thing}|${field}`, [...(bySymptom.get(`${thing}|${field}`) ?? []), entry]);
     }
-    let effect: Statement | undefined;
+    const isOfDeletedKey = of.group === 'deleted keys';
+    const accepting = new Set(fresh.map(([{ request }]) => request.operation));
     for (const [symptom, entries] of bySymptom) {
       const wrong = new Set(entries.map(([{ request }]) => request.operation));
       const isRight = ({ request, reason, mentioned }: Compared) =>
@@ -180,19 +189,23 @@ export function attributeDifferences(compared: readonly Compared[]): void {
           (isOnlyReader && difference.kind === 'extra' && each.mentioned?.has(symptom) !== true);
         const isOfOperation =
           /^(?:deleted keys|\w+ with the new key)/.test(of.group) && acceptsAnyKey(request.operation);
-        const changes: Statement = of.group.startsWith(`${WHOLE} `)
-          ? { operation, aspect: 'effect', after: of.group.slice(WHOLE.length + 1) }
-          : { operation, aspect: 'effect' };
+        const changes: Statement = { operation, aspect: 'effect' };
         const cause: Statement = isOfOperation
           ? { operation: request.operation, aspect: 'tiers' }
-          : isReader
-            ? { operation: request.operation, aspect: 'items' }
+          : isOfDeletedKey && accepting.size < MANY_OPERATIONS
+            ? { operation: request.operation, aspect: 'key forms' }
             : isCount(difference) && effect
               ? effect
-              : changes;
+              : isReader
+                ? { operation: request.operation, aspect: 'items' }
+                : changes;
         attribute(request, difference, cause);
-        if (!isReader && !isOfOperation) effect ??= cause;
-        defects.add(isReader || isOfOperation ? [] : [operation], request, difference, cause);
+        if (cause === changes) {
+          effect ??= cause;
+          const { path } = OPERATIONS[operation];
+          if (isAboutPresence(difference)) undeleted.set(`${of.group} ${path}`, cause);
+        }
+        defects.add(cause === changes ? [operation] : [], request, difference, cause);
       }
     }
     for (const { request, differences } of readings) {
@@ -205,34 +218,66 @@ export function attributeDifferences(compared: readonly Compared[]): void {
   const ofReplies = new Map<string, Statement>();
   const replyKey = (operation: OperationId, { at, found, emulator, kind }: Difference) =>
     [operation, kind === 'status' ? `${found} ${emulator}` : at.replace(/^\w+\[\]\./, '')].join(' ');
+  const addReply = (operation: OperationId, difference: FoundDifference) => {
+    const key = replyKey(operation, difference);
+    if (difference.cause && difference.kind !== 'leak' && !ofReplies.has(key)) ofReplies.set(key, difference.cause);
+  };
   for (const { request, differences } of compared) {
     for (const difference of differences) {
-      if (difference.cause?.operation === request.operation && difference.kind !== 'leak') {
-        ofReplies.set(replyKey(request.operation, difference), difference.cause);
-      }
+      if (difference.cause?.operation === request.operation) addReply(request.operation, difference);
     }
   }
+  /** The first statement by which the server has done what it must refuse. */
+  let notRefused: Statement | undefined;
   for (const { request, differences } of compared) {
     const { operation, aspect } = request;
     for (const difference of differences) {
       if (difference.cause) continue;
-      if (aspect === 'old key' || aspect === 'key forms') {
-        const ofKey = { operation: aspect === 'old key' ? 'rotateInboxKey' : operation, aspect } as const;
-        const isLeakOnly = difference.kind === 'leak';
-        const cause = acceptsAnyKey(operation) && !isLeakOnly ? { operation, aspect: 'tiers' as const } : ofKey;
-        attribute(request, difference, isLeakOnly ? { operation, aspect: 'reply' } : cause);
-        continue;
+      if (request.of?.group.startsWith(`${WHOLE} `)) continue;
+      const isLeak = difference.kind === 'leak';
+      let cause: Statement | undefined;
+      if (isLeak) cause = { operation, aspect: aspect === 'old key' ? 'tiers' : aspect };
+      else if (aspect === 'old key' || aspect === 'key forms') {
+        cause = acceptsAnyKey(operation)
+          ? { operation, aspect: 'tiers' }
+          : { operation: aspect === 'old key' ? 'rotateInboxKey' : operation, aspect };
+      } else if (aspect !== 'tiers' || request.method !== undefined) {
+        const creators = aspect === 'input' ? [] : creatorsOf(operation);
+        cause = defects.find(request, difference, creators);
+        if (aspect !== 'items') cause ??= ofReplies.get(replyKey(operation, difference));
       }
-      const creators = aspect === 'tiers' ? [] : creatorsOf(operation);
-      const known =
-        aspect === 'tiers' || difference.kind === 'leak'
-          ? undefined
-          : (defects.find(request, difference, aspect === 'items' || aspect === 'isolation' ? creators : []) ??
-            (aspect === 'items' ? undefined : ofReplies.get(replyKey(operation, difference))));
-      attribute(request, difference, known ?? { operation, aspect });
+      attribute(request, difference, cause ?? { operation, aspect });
+      if (aspect === 'items') addReply(operation, difference);
+      if (difference.found.startsWith('2') && difference.kind === 'status' && OPERATIONS[operation].method !== 'GET') {
+        notRefused ??= difference.cause;
+      }
+    }
+  }
+  // The whole comes last: what differs there and nowhere else, some step has changed without a reading that shows it.
+  for (const { step, requests } of steps.filter(isOfWhole)) {
+    for (const { request, differences } of requests) {
+      const before = seenBefore.get(readKey(request));
+      for (const difference of differences) {
+        const known =
+          before?.get(`${difference.owner} ${difference.at}`) ??
+          defects.find(request, difference, creatorsOf(request.operation)) ??
+          ofReplies.get(replyKey(request.operation, difference)) ??
+          notRefused;
+        const changed = {
+          operation: step.operation,
+          aspect: 'effect',
+          after: step.group.slice(WHOLE.length + 1),
+        } as const;
+        attribute(request, difference, known ?? changed);
+      }
+      const causes = differences.flatMap(({ owner, at, cause }) => (cause ? [[`${owner} ${at}`, cause] as const] : []));
+      seenBefore.set(readKey(request), new Map(causes));
     }
   }
 }
+
+/** If so many operations accept a key that was deleted, the deletion is wrong, and not the operation. */
+const MANY_OPERATIONS = 3;
 
 /** The requests that belong to each step, in order. */
 function stepsOf(compared: readonly Compared[]) {

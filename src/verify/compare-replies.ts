@@ -104,11 +104,11 @@ export class Roles {
     return this.#words.reduce((translated, [found, emulator]) => translated.replaceAll(found, emulator), text);
   }
 
-  /** Returns the two times that one field of one object had the last time, and remembers those that it has now. */
-  replaceTimes(place: string, found: string, emulator: string): readonly [found: string, emulator: string] | undefined {
-    const last = this.#times.get(place);
-    this.#times.set(place, [found, emulator]);
-    return last;
+  /** Returns the two times that one field of one object had before. The first ones stay, if the field must not change. */
+  timesBefore(place: string, found: string, emulator: string, mayChange: boolean) {
+    const before = this.#times.get(place);
+    if (before === undefined || mayChange) this.#times.set(place, [found, emulator]);
+    return before;
   }
 }
 
@@ -306,14 +306,15 @@ class ValueComparison {
   #compareTimes(found: string, emulator: string, path: readonly string[], owner: string | undefined): Difference[] {
     const field = path.findLast((part) => part !== '[]') ?? '';
     if (TIMES_OF_REQUEST.includes(field)) return [];
-    const last = this.#comparing.roles.replaceTimes(`${owner}.${field}`, found, emulator);
+    const mayChange = CHANGING_TIMES.includes(field);
+    const last = this.#comparing.roles.timesBefore(`${owner}.${field}`, found, emulator, mayChange);
     if (last === undefined) {
       this.#comparing.onNewTime?.({ at: write(path), owner, found, emulator });
       return [];
     }
     const [hasChanged, emulatorHasChanged] = [last[0] !== found, last[1] !== emulator];
     // Two changes within a millisecond of the emulator have the same time.
-    if (hasChanged === emulatorHasChanged || (hasChanged && CHANGING_TIMES.includes(field))) return [];
+    if (hasChanged === emulatorHasChanged || (hasChanged && mayChange)) return [];
     const show = (isChanged: boolean) => (isChanged ? 'another time than before' : 'the same time as before');
     return [{ at: write(path), found: show(hasChanged), emulator: show(emulatorHasChanged), owner }];
   }
@@ -348,7 +349,7 @@ class ValueComparison {
     const differences: Difference[] = [];
     let extraCount = 0;
     for (const item of found) {
-      const role = roleOfFound(item) ?? unknown.shift()?.[0];
+      const role = roleOfFound(item) ?? takeSimilar(unknown, item, roles);
       if (role === undefined) extraCount += hasOthersItems ? 0 : 1;
       else if (foundByRole.has(role))
         differences.push(this.#item(path, `${this.#nameOf(role)} twice`, 'it once', 'extra', role));
@@ -406,6 +407,20 @@ class ValueComparison {
     const [shown, expected] = [show(found, roles.emulatorValueOf), show(emulator, (text) => text)];
     return [{ at: write(path), found: shown, emulator: expected, kind, owner }];
   }
+}
+
+/** The fields by which new things of two lists are told apart, besides their order. */
+const TELLING_FIELDS = ['direction', 'subject', 'name', 'username', 'email', 'from'];
+
+/** Takes the first new item of the emulator that is like an item of the server, and returns its role. */
+function takeSimilar(unknown: [role: string, item: unknown][], found: unknown, roles: Roles): string | undefined {
+  const tell = (item: unknown, translate: (text: string) => string) =>
+    TELLING_FIELDS.map((name) => (item as Record<string, unknown>)[name])
+      .map((value) => (typeof value === 'string' ? translate(value) : ''))
+      .join('\n');
+  const wanted = tell(found, (text) => roles.translate(text));
+  const index = unknown.findIndex(([, item]) => tell(item, (text) => text) === wanted);
+  return index < 0 ? undefined : unknown.splice(index, 1)[0]?.[0];
 }
 
 /** Whether a text is a word of the service or a text of this run. */

@@ -13,7 +13,7 @@ import {
 } from './attribute-differences.ts';
 import { compareReplies, compareValues, type Difference, identityOf, type NewTime, Roles } from './compare-replies.ts';
 import { findLeaks } from './find-leaks.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, originOfFinding } from './finding.ts';
 import { OTHER_TENANT, TENANT } from './operation-sequence.ts';
 import type { Aspect, RecordedRequest, Recording } from './recording.ts';
 
@@ -236,7 +236,8 @@ function createFinding(checked: CheckedStatement): OperationFinding {
   const { statement, requests, caused } = checked;
   const { operation, aspect, after } = statement;
   const stated = after === undefined ? STATED[aspect] : 'nothing changes but what an operation must change';
-  const row = { id: nameOfStatement(statement), operation, stated };
+  const origin = originOfFinding(OPERATIONS[operation].origin);
+  const row = { id: nameOfStatement(statement), operation, stated, origin };
   if (caused.length > 0) {
     // A leak is told first, and what follows from something else is told only if there is nothing else.
     const direct = caused.filter(({ difference }) => !difference.follows);
@@ -293,6 +294,16 @@ function describeRequest(request: RecordedRequest): string {
   return parts.filter(Boolean).join(' ') + (/^\D/.test(note) && !of ? ` ${note}` : '');
 }
 
+/** The statement of an observation, by the end of its label. */
+function statedBy(label: string): string {
+  if (label.endsWith('two at once')) return 'two requests at the same time create two things';
+  if (label.endsWith('the counts of a whole tenant'))
+    return 'the counts of a tenant change with what it gets, and with nothing else';
+  return label.startsWith('streams')
+    ? 'each key gets by a stream the events that it may see, with all their fields, and no others'
+    : 'each webhook gets the deliveries that it must get, signed with its secret, and no others';
+}
+
 /** Compares what was observed without a reply. */
 function compareNotes(
   server: Recording,
@@ -302,7 +313,8 @@ function compareNotes(
 ): OperationFinding[] {
   return [...emulator.notes.values()].map(({ label, operation, value, reason }) => {
     const found = server.notes.get(label);
-    const row = { id: label, operation, stated: label, emulator: '' };
+    const origin = originOfFinding(OPERATIONS[operation].origin);
+    const row = { id: label, operation, stated: statedBy(label), origin, emulator: '' };
     const missing = reason ?? (found ? found.reason : 'the run did not come to it');
     if (missing !== undefined) return { ...row, verdict: 'not compared' as const, found: missing };
     const [difference] = compareValues(found?.value, value, { roles, origin: label });

@@ -9,7 +9,7 @@ import { observeDeliveries, observeEvents } from './observe-events.ts';
 import type { Asked, Door, PathValues, Recording, RoleKey, Step } from './recording.ts';
 import { bodyVariants, queryVariants } from './request-variants.ts';
 import { ALL, collectionOf, OF_WHOLE_TENANT, Scene } from './scene.ts';
-import type { Reply, VerifySession } from './verify-session.ts';
+import type { VerifySession } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
@@ -251,6 +251,7 @@ export class OperationSequence {
       }
       places.push(withMail(from, attached ?? ofFirst), withMail(to, ofSecond));
       const scene = new Scene(this.#recording, WHOLE, { tenant, workspace, workspaceId });
+      scene.knowKey({ role: 'the key of the first inbox of the run', text: this.#s.workspace.inboxKey });
       for (const place of [from, to]) {
         scene.knowKey(place.inbox);
         for (const [collection, values] of Object.entries(place.values)) scene.know(collection, values);
@@ -485,8 +486,7 @@ export class OperationSequence {
   /** Calls an operation that lists what a key can reach, without a filter and with each of its filters. */
   async #readAll(row: OperationRow, key: RoleKey, place: Place, places: readonly Place[]): Promise<void> {
     const isTenant = key.role === place.tenant.role || places.some(({ tenant }) => tenant.text === key.text);
-    const counts = ['total', 'counts', 'resources', 'inbox', 'sent', 'starred', 'archived', 'trash', 'scope'];
-    const everything = isTenant ? { hasOthersItems: true, ignored: counts } : {};
+    const everything = isTenant ? OF_WHOLE_TENANT : {};
     const hasLimit = 'query' in row && row.query !== undefined && row.id === 'listAllMessages';
     const ask = (query: string, more: Partial<Asked> = {}) =>
       this.#recording.ask(row.id, { aspect: 'items', key, query, ...more });

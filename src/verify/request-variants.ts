@@ -8,6 +8,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'an empty text': '',
   null: null,
   'an empty list': [],
+  'a list of a text': ['verify'],
   'a text of 300 characters': 'v'.repeat(300),
   'a text with an emoji': 'verify \u00e9 \u{1F600}',
 };

@@ -46,7 +46,19 @@ const ALL_READERS = OPERATION_ROWS.filter(
 ).map(({ id }) => id);
 
 /** Lists of a whole tenant count what others have too. */
-const COUNTS_OF_TENANT = ['total', 'counts', 'resources', 'inbox', 'sent', 'starred', 'archived', 'trash', 'scope'];
+const COUNTS_OF_TENANT = [
+  'total',
+  'counts',
+  'resources',
+  'inbox',
+  'sent',
+  'starred',
+  'archived',
+  'trash',
+  'scope',
+  'inboxCount',
+  'domainCount',
+];
 
 /** The fields that have words of the service, if a mail was forwarded. */
 const WORDS_OF_SERVICE = ['plainBody', 'htmlBody', 'snippet'];

@@ -1,6 +1,11 @@
 import { messageOf } from '../basics/named-error.ts';
 import { toPrintable } from '../basics/printable.ts';
-import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../contract/behaviours.ts';
+import type {
+  BehaviourDefinition,
+  BehaviourId,
+  BehaviourOptions,
+  ChangeableDefinition,
+} from '../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId } from '../contract/operations.ts';
 import { KnownSecrets } from '../world/secrets/known-secrets.ts';
@@ -8,7 +13,7 @@ import { createMask } from '../world/secrets/mask.ts';
 import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
-import { type Finding, maskFinding, type Verification } from './finding.ts';
+import { type Finding, maskFinding, originOfFinding, type Verification } from './finding.ts';
 import { GROUPS } from './groups.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
@@ -61,7 +66,11 @@ function show(observed: unknown, [difference]: readonly Difference[], side: 'fou
   const items = Array.isArray(observed) ? observed : [observed];
   const isShort = items.every((item) => typeof item !== 'object' || item === null);
   if (!isShort && difference) return `${difference.at}: ${difference[side]}`;
-  return typeof observed === 'string' ? observed : (JSON.stringify(observed) ?? 'nothing');
+  if (typeof observed === 'string') return observed;
+  const shown = items.map((item) => JSON.stringify(item) ?? 'nothing');
+  return Array.isArray(observed)
+    ? `the check saw, in this order: ${shown.join(', then ')}`
+    : `the check saw ${shown[0]}`;
 }
 
 /** Starts an emulator, and opens a session with it that has keys of the same tiers as the session with the server. */
@@ -90,8 +99,11 @@ export interface VerifierOptions {
   readonly report?: ((step: string) => void) | undefined;
 }
 
+/** Writes the answer to a question of the ledger as a statement. */
+const stateAnswer = (question: string, answer: string) => `the answer to "${question}" is: ${answer}`;
+
 /** The fields of a finding that are known before the comparison. */
-type FindingStart = Pick<Finding, 'id' | 'stated' | 'emulator'>;
+type FindingStart = Pick<Finding, 'id' | 'stated' | 'origin' | 'emulator'>;
 
 /** A finding, with the requests that led to it and the operation that it is about, if it is about one. */
 interface Result {
@@ -180,7 +192,13 @@ export class Verifier {
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
       this.#report(id);
       const entry: BehaviourDefinition = BEHAVIOURS[id];
-      const start = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
+      const emulator = 'assumption' in entry ? entry.assumption : '';
+      const start = {
+        id,
+        stated: stateAnswer(entry.question, emulator),
+        origin: originOfFinding(entry.origin),
+        emulator,
+      };
       const statements = TOLD_BY_OPERATIONS[id];
       if (statements) this.#add(this.#conclude(start, entry.told, statements));
       else this.#add(await this.#compare(session, start, entry.told, EXPERIMENTS[id]));
@@ -300,8 +318,10 @@ export class Verifier {
   }
 
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
-    const { question, choices, default: defaultValue, told } = BEHAVIOURS[id];
-    const start = { id, stated: question, emulator: defaultValue };
+    const definition: ChangeableDefinition = BEHAVIOURS[id];
+    const { question, choices, default: defaultValue, told } = definition;
+    const stated = stateAnswer(question, choices[defaultValue] ?? defaultValue);
+    const start = { id, stated, origin: originOfFinding(definition.origin), emulator: defaultValue };
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
     const onServer = await this.#observeServer(id, told, experiment);
     if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
@@ -309,9 +329,10 @@ export class Verifier {
     const [value] = matches;
     if (matches.length > 1)
       return { ...start, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
-    if (value === undefined) return { ...start, verdict: 'differs', found };
+    if (value === undefined) return { ...start, verdict: 'differs', found: `none of the known answers: ${found}` };
     this.#behaviours[id] = value;
-    return { ...start, verdict: value === defaultValue ? 'agrees' : 'differs', found: value };
+    if (value === defaultValue) return { ...start, verdict: 'agrees', found: value };
+    return { ...start, verdict: 'differs', found: value, accepts: `${id}=${value}` };
   }
 
   /**
@@ -320,7 +341,7 @@ export class Verifier {
    */
   async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
     if (observed instanceof MeasuredValue) {
-      return { matches: observed.value === undefined ? [] : [observed.value], found: 'none of the values' };
+      return { matches: observed.value === undefined ? [] : [observed.value], found: 'the check saw none of these' };
     }
     const compare = async (value: string, index: number) => {
       const session = await this.#useEmulator(index, { [id]: value });

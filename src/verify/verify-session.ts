@@ -129,8 +129,8 @@ type AwaitedThing = 'mail' | 'delivery' | 'handshake' | 'event';
 export class VerifySession {
   /** The name of the current experiment. `newName()` derives the names of new resources from it. */
   experimentName = '';
-  /** The workspace of this run, which contains its inboxes and webhooks, and a key of this workspace. */
-  workspace = { id: '', key: '' };
+  /** The workspace of this run, which contains its inboxes and webhooks, a key of it, and the key of its first inbox. */
+  workspace = { id: '', key: '', inboxKey: '' };
   /** The domain of new inboxes. */
   domain = '';
   /** The paths of created things, each with the key that may delete the thing and the name of the experiment. */
@@ -169,8 +169,9 @@ export class VerifySession {
     await this.#checkKeys();
     const workspace = await this.add('/v1/workspaces', { name: `verify ${this.runId}` });
     const key = await this.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
-    this.workspace = { id: workspace.id, key: key.key };
+    this.workspace = { id: workspace.id, key: key.key, inboxKey: '' };
     const { email, key: inboxKey } = await this.createInbox();
+    this.workspace.inboxKey = inboxKey;
     if (![workspace.id, key.key, email, inboxKey].every((text) => typeof text === 'string')) {
       throw new VerifyError('the replies to creating a workspace, a key and an inbox have no id, key and email');
     }

@@ -5,35 +5,13 @@ import { createSilentReader, parseBehaviours } from '../../src/contract/behaviou
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { findInOperations, type OperationFinding } from '../../src/verify/operation-findings.ts';
-import { OperationSequence } from '../../src/verify/operation-sequence.ts';
-import { Recording } from '../../src/verify/recording.ts';
+import type { Recording } from '../../src/verify/recording.ts';
 import { TOLD_BY_OPERATIONS } from '../../src/verify/told-by-operations.ts';
-import { VerifySession } from '../../src/verify/verify-session.ts';
-import { BROKEN_SERVERS, type Break, INTACT, OLD_LEAK, sendThrough } from './broken-servers.ts';
+import { BROKEN_SERVERS, type Break, INTACT, OLD_LEAK } from './broken-servers.ts';
+import { recordSequence } from './record-sequence.ts';
 
 /** Runs the sequence of operations on an emulator whose replies are changed. */
-async function record(broken: Break): Promise<Recording> {
-  const mailbox = createMailbox();
-  const { acme, globex } = mailbox.keys;
-  const session = new VerifySession(
-    {
-      // Nothing listens at this port, so that no stream can be opened.
-      baseUrl: 'http://127.0.0.1:9',
-      key: acme.tenant,
-      secondKey: globex.tenant,
-      operatorKey: mailbox.keys.operator,
-      send: sendThrough(mailbox, broken, { tenant: acme.tenant, otherTenant: globex.tenant }),
-      requestTimeoutMs: 100,
-      advance: async () => {},
-      deliver: async (mail) => void (await mailbox.receiveMessage(mail as never)),
-    },
-    'samerun1',
-  );
-  await session.open();
-  const recording = new Recording(session);
-  await new OperationSequence(recording).run();
-  return recording;
-}
+const record = (broken: Break) => recordSequence(createMailbox(), broken);
 
 /** The fields that no client can cause: a new list has no entries, and a real domain is verified by its DNS records. */
 const NOT_COMPARED_FIELDS = [
