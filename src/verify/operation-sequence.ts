@@ -144,7 +144,7 @@ export class OperationSequence {
     await this.#refuse(place, sibling, others);
     await this.#tiers(place);
     this.#begin('keys', 'keys that are almost right, and deleted keys');
-    await this.#tryKeyForms(place);
+    await this.#tryKeyForms(place, sibling);
     await this.#tryDeletedKeys(place);
     await this.#checkWhole('refuse');
     this.#begin('old', 'a rotated key after 5 s');
@@ -373,7 +373,7 @@ export class OperationSequence {
   }
 
   /** Tries keys that are almost right: shortened, lengthened, in other letters, and sent in each way that clients have. */
-  async #tryKeyForms(place: Place): Promise<void> {
+  async #tryKeyForms(place: Place, sibling: Place): Promise<void> {
     const forms = [place.tenant, place.workspace, place.inbox].filter(isUsable).flatMap(({ role, text }) => [
       { role: `${role} without its last letter`, text: text.slice(0, -1) },
       { role: `${role} with one letter more`, text: `${text}x` },
@@ -401,7 +401,7 @@ export class OperationSequence {
     const ways = [
       ['HEAD', NO_KEY],
       ['OPTIONS', NO_KEY],
-      ['HEAD', place.inbox],
+      ['HEAD', sibling.inbox],
     ] as const;
     await this.#recording.askAll(
       ways.flatMap(([method, key]) =>

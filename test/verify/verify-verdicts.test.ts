@@ -1,4 +1,4 @@
-import { createMailbox } from 'agent-mailbox-mock';
+import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test } from 'vitest';
 import type { Finding } from '../../src/verify/finding.ts';
@@ -23,6 +23,13 @@ async function verifyThrough(
 
 const differing = ({ findings }: { readonly findings: readonly Finding[] }) =>
   findings.filter(({ verdict }) => verdict === 'differs').map(({ id, found }) => `${id}: ${found}`);
+
+/** How many messages the first tenant has. */
+async function countMessages({ fetch, keys }: Mailbox): Promise<number> {
+  const { acme } = keys as unknown as Record<'acme', { tenant: string }>;
+  const reply = await fetch('https://mailbox.test/v1/messages', { headers: { 'X-API-Key': acme.tenant } });
+  return ((await reply.json()) as { pagination: { total: number } }).pagination.total;
+}
 
 /** What differs between a mailbox to which requests are sent in another way, and an emulator. */
 async function differencesOf(broken: Break, target: Parameters<typeof recordSequence>[2] = {}) {
@@ -124,9 +131,9 @@ test('what is created while the run is stopped is deleted too', async (context) 
 
 test('without deliveries, no mail is sent, and what needs mail is not compared', async () => {
   const mailbox = createMailbox();
-  const before = (await mailbox.messages()).length;
+  const before = await countMessages(mailbox);
   const recording = await recordSequence(mailbox, INTACT, { noDeliveries: true, deliver: undefined });
-  expect((await mailbox.messages()).length).toBe(before);
+  expect(await countMessages(mailbox)).toBe(before);
   const emulator = await recordSequence(createMailbox(), INTACT, { noDeliveries: true, deliver: undefined });
   const findings = findInOperations(recording, emulator);
   expect(differing({ findings })).toEqual([]);
