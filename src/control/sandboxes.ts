@@ -5,7 +5,6 @@ import type { ServiceClient } from '../contract/client/client-types.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
-import { ENTRY_KINDS, type EntryKind } from '../service/journal/entry-kinds.ts';
 import { createRandomBytes, type Environment } from '../world/environment.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { Part, PartOf, SavedOwner } from '../world/store/parts.ts';
@@ -84,7 +83,7 @@ export class Sandboxes {
     const createRemover = ({ id }: World) => ({ staysOnReset: true, end: () => void this.#entries.delete(id) });
     this.#addEntryRemover = service.worlds.addPart('sandbox', createRemover);
     this.#randomSources = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
-    service.journals.subscribe(KINDS_OF_USE, ({ tenantId, kind }) => {
+    service.journals.subscribe(service.journals.kinds, ({ tenantId, kind }) => {
       if (tenantId !== null) this.#use(tenantId, STREAM_CHANGES[kind]);
     });
   }
@@ -260,9 +259,6 @@ function readLogins({ ids, snapshot }: Pick<TenantTemplate, 'ids' | 'snapshot'>)
   });
   return Object.fromEntries(logins);
 }
-
-/** The kinds of entries that are a use of a sandbox: all except those of what a test does. */
-const KINDS_OF_USE = (Object.keys(ENTRY_KINDS) as EntryKind[]).filter((kind) => kind !== 'sandbox' && kind !== 'reset');
 
 /** How an entry changes the number of open streams. */
 const STREAM_CHANGES: { readonly [kind: string]: number } = { 'stream-opened': 1, 'stream-closed': -1 };

@@ -71,6 +71,7 @@ export type {
   MailSummary,
 } from '../control/journal/mail-search.ts';
 export type {
+  HttpEntry,
   RequestContent,
   RequestEntry,
   RequestFilter,
@@ -110,6 +111,7 @@ export type {
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
 export type { DeliveryPayload } from '../service/delivery/request.ts';
+export type { HttpPart, ImapPart, ProtocolPart, SmtpPart } from '../service/journal/entry-data.ts';
 export type { EntryKind, FeedKind } from '../service/journal/entry-kinds.ts';
 export type {
   Correspondent,

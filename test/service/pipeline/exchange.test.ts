@@ -33,11 +33,11 @@ async function observe(method: string, path: string, key = '', options: Behaviou
   const exchange = await handleRequest(service, { method, path, query: new URLSearchParams(), headers, body: null });
   expect(seen).toHaveLength(1);
   const [kept] = seen;
-  expect([kept?.row, kept?.error, kept?.faults, kept?.reply.status]).toEqual([
+  expect([kept?.row, kept?.error, kept?.faults, kept?.call]).toEqual([
     exchange.row,
     exchange.error,
     exchange.faults,
-    exchange.reply.status,
+    { protocol: 'http', method, status: exchange.reply.status },
   ]);
   return exchange;
 }
