@@ -37,8 +37,9 @@ export class Arrivals {
       const found = sent === undefined ? [] : await this.#waitFor(inbox, old.length + 1);
       const message = found.find(({ id }) => !old.some((each) => each.id === id));
       arrived.push(message);
-      if (!message) continue;
+      // A mail that is lost has a number too, so that the later ones have the same on each target.
       this.#count += 1;
+      if (!message) continue;
       this.#recording.name(message.id, `received message ${this.#count} of ${inbox.name}`);
       this.#recording.name(message.threadId, `the thread of received message ${this.#count} of ${inbox.name}`);
     }

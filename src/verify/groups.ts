@@ -296,5 +296,5 @@ export const GROUPS: readonly Readonly<Record<string, Group>>[] = [
   { mail },
 ];
 
-/** A key that was taken for `RoleKey`, if it is one. */
+/** Returns a key with its role, from a field of a reply. Its text is empty if the field has no text. */
 export const asKey = (text: unknown, role: string): RoleKey => ({ role, text: typeof text === 'string' ? text : '' });

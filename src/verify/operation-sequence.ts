@@ -630,16 +630,17 @@ export class OperationSequence {
       place.workspace,
       place.inbox,
     ];
-    for (const row of OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public')) {
-      for (const key of keys) {
-        if (!isUsable(key) && key !== NO_KEY) continue;
-        if (isRead(row) && [place.tenant, place.workspace, place.inbox].includes(key)) continue;
-        const values = unknownValues(row);
-        // The body is not valid, so that a key that may call the operation creates nothing.
-        const body = isRead(row) ? undefined : INVALID_BODY;
-        await this.#recording.ask(row.id, { aspect: 'tiers', key, values, body });
-      }
-    }
+    const tried = OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public').flatMap((row) =>
+      keys
+        .filter((key) => isUsable(key) || key === NO_KEY)
+        .filter((key) => !isRead(row) || ![place.tenant, place.workspace, place.inbox].includes(key))
+        .map((key) => {
+          // The body is not valid, so that a key that may call the operation creates nothing.
+          const body = isRead(row) ? undefined : INVALID_BODY;
+          return [row.id, { aspect: 'tiers', key, values: unknownValues(row), body }] as const;
+        }),
+    );
+    await this.#recording.askAll(tried);
   }
 }
 

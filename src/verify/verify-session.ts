@@ -117,7 +117,7 @@ const LIMITS = { unanswered: 3, serverErrors: 20, waits: 5, longestWaitMs: 60_00
 const SENDS_MAIL = /^\/v1\/inboxes\/[^/]+\/(?:send|(?:reply|reply-all|forward)\/[^/]+|drafts\/[^/]+\/send)$/;
 
 /** About how many requests a run sends, to say how far it has come. */
-export const USUAL_REQUESTS = 4500;
+export const USUAL_REQUESTS = 5500;
 
 /** The fields of replies that are secrets. */
 const SECRET_IN_REPLY = /"(?:apiKey|key|secret|imapPassword|password)" ?: ?"([^"\\]+)"/g;

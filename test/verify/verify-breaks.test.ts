@@ -9,6 +9,7 @@ import type { Recording } from '../../src/verify/recording.ts';
 import { TOLD_BY_OPERATIONS } from '../../src/verify/told-by-operations.ts';
 import { BROKEN_SERVERS, type Break, INTACT, OLD_LEAK } from './broken-servers.ts';
 import { recordSequence } from './record-sequence.ts';
+import { UNFORESEEN } from './unforeseen-servers.ts';
 
 /** Runs the sequence of operations on an emulator whose replies are changed. */
 const record = (broken: Break) => recordSequence(createMailbox(), broken);
@@ -54,6 +55,12 @@ const OLD_LEAKS = BROKEN_SERVERS.filter(({ name }) => name.startsWith(OLD_LEAK))
   (_, index) => process.env.BROKEN_SERVERS === 'all' || index === 0,
 );
 
+/** A dozen servers of a table; all of them with `VERIFY_BROKEN=all`, because each is a run of thousands of requests. */
+const rowsOf = <Row extends { readonly name: string }>(table: readonly Row[]) => {
+  const distance = process.env.VERIFY_BROKEN === 'all' ? 1 : Math.ceil(table.length / 12);
+  return table.filter((_, index) => index % distance === 0).map((row) => [row.name, row] as const);
+};
+
 const differing = (findings: readonly OperationFinding[]) => findings.filter(({ verdict }) => verdict === 'differs');
 
 describe('the comparison of operations', () => {
@@ -79,6 +86,14 @@ describe('the comparison of operations', () => {
     async ([, { named, create }]) => {
       const findings = differing(findInOperations(await record(create()), emulator));
       expect([...new Set(findings.map(({ operation }) => operation))]).toEqual(named);
+    },
+  );
+
+  test.for(rowsOf(UNFORESEEN))(
+    'a server is named that is broken in a way for which no check was written: %s',
+    async ([, { create }]) => {
+      const findings = differing(findInOperations(await record(create()), emulator));
+      expect(findings.map(({ id }) => id)).not.toEqual([]);
     },
   );
 
