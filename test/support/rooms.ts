@@ -61,6 +61,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       mail: 'the mail of all inboxes, as rows: search, details, waits, removal',
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family',
+      faults:
+        'the options of faults, in full and by name, and what becomes of them; `world/` has the faults that are set',
       verdicts:
         'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, when an agent has stopped, oracles, stories',
       assertions: 'what tests and scenarios expect of an agent: what each expectation takes, and its messages',

@@ -18,12 +18,11 @@ export function listRequests<Shown>(
   const { mask } = worlds.whole;
   const parsed = parseOrRefuse('The filter', requestFilter(), filter);
   const matching = journals.requests(worlds.owners()).filter(({ data }) => {
-    const { protocol, row, reply, principal, atMs, key } = data;
+    const { call, row, principal, atMs, key } = data;
     return matchesRequest(
       {
-        protocol,
+        call,
         operation: row?.id ?? null,
-        status: reply.status,
         tenantId: principal?.tenantId,
         atMs,
         number: numberFor(reader, data),

@@ -1,11 +1,11 @@
+import type { ProtocolPart } from '../../../service/journal/entry-data.ts';
 import type { JournalEntry, JournalLoss, JournalLosses } from '../journal-entry.ts';
 import type { ParsedRequestFilter, RequestEntry } from '../request-entry.ts';
 
 /** What a filter of requests looks at. */
 export interface FilteredRequest {
-  readonly protocol: string;
+  readonly call: ProtocolPart;
   readonly operation: string | null;
-  readonly status: number;
   /** The id of the tenant whose key sent it; null or undefined if it belongs to no tenant. */
   readonly tenantId: string | null | undefined;
   /** When the reply was made, by the clock of the tenant, in milliseconds since 1970. */
@@ -18,12 +18,13 @@ export interface FilteredRequest {
 
 /** Returns whether a request matches every field of a filter that is given. */
 export function matchesRequest(request: FilteredRequest, filter: Omit<ParsedRequestFilter, 'limit'>): boolean {
+  const { call } = request;
   const { protocol, operation, status, key, since, tenant, after } = filter;
   return (
-    (protocol === undefined || request.protocol === protocol) &&
+    (protocol === undefined || call.protocol === protocol) &&
     (tenant === undefined || request.tenantId === tenant) &&
     (operation === undefined || request.operation === operation) &&
-    (status === undefined || request.status === status) &&
+    (status === undefined || (call.protocol === 'http' && call.status === status)) &&
     (key === undefined || request.hasKey(key)) &&
     (since === undefined || request.atMs >= Date.parse(since)) &&
     (after === undefined || request.number > numberOf(after))
@@ -34,20 +35,20 @@ const numberOf = (id: string) => Number(id.slice('req_'.length));
 
 /** Returns the requests of these entries that match a filter, oldest first, as `listRequests` replies them. */
 export function requestsOf(entries: readonly JournalEntry[], filter: ParsedRequestFilter = {}): RequestEntry[] {
-  const matching = listedRequests(entries).filter(({ id, protocol, operation, status, principal, at, key }) =>
-    matchesRequest(
+  const matching = listedRequests(entries).filter((request) => {
+    const { id, operation, principal, at, key } = request;
+    return matchesRequest(
       {
-        protocol,
+        call: request,
         operation,
-        status,
         tenantId: principal?.tenantId,
         atMs: Date.parse(at),
         number: numberOf(id),
         hasKey: (wanted) => wanted === key,
       },
       filter,
-    ),
-  );
+    );
+  });
   return matching.slice(0, filter.limit);
 }
 
