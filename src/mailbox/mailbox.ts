@@ -173,7 +173,7 @@ export function buildMailbox(
   const faults = new Faults(worlds, journals, realEnvironment);
 
   // The service: deliveries, mail, operations and streams.
-  const deliveryContext = { realEnvironment, behaviours, journals, faults };
+  const deliveryContext = { realEnvironment, behaviours, journals, faults, slowReceivers: new WeakMap() };
   const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
   const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
   const loops = new LoopGuard(worlds, journals, options.loopLimit);

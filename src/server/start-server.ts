@@ -13,7 +13,7 @@ import { explainMissingMsw } from '../mailbox/explain-msw-error.ts';
 import type { Mailbox, MailboxInternals, MailboxOptions } from '../mailbox/mailbox.ts';
 import { buildMailbox, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
 import { parseDuration } from '../world/clock.ts';
-import { createEnvironment, memoryForMail } from '../world/environment.ts';
+import { createEnvironment } from '../world/environment.ts';
 import { App, type ControlGuest } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
@@ -137,7 +137,7 @@ export async function startWithGuest(
   for (const token of [controlToken, controlGuest?.token]) {
     if (token !== undefined) internals.service.worlds.secrets.add(token);
   }
-  const intake = new Intake(memoryForMail(internals.environment));
+  const intake = new Intake(internals.environment);
   const stateFile = await loadStateFile(internals, settings.state);
   let url = '';
   const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);

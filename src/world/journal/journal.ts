@@ -1,5 +1,5 @@
 import { checkNumber } from '../../basics/number-options.ts';
-import { type Environment, memoryForMail, printError } from '../environment.ts';
+import { type Environment, memoryForRecords, printError } from '../environment.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -18,8 +18,6 @@ const LEAST_TRAFFIC = 1_000;
 /** How many entries of owners that have ended, such as closed sandboxes, are kept. */
 const ENDED_SIZE = 10_000;
 
-/** The limit for the bytes of the story, and for those of the traffic. */
-const MAX_BYTES = 64 * 1024 * 1024;
 
 /** How many entries of some kinds are no longer kept, and when the last of them happened. */
 export interface Dropped {
@@ -148,7 +146,7 @@ export class Journals<Data extends object> {
     this.#rows = rows as Readonly<Record<string, KindRow>>;
     this.kinds = Object.keys(rows) as KindOf<Data>[];
     this.feedKinds = this.kinds.filter((kind) => rows[kind].isInFeed);
-    const maxBytes = Math.min(MAX_BYTES, memoryForMail(environment) / 4);
+    const maxBytes = memoryForRecords(environment);
     this.#budgets = { story: new Budget(maxBytes), traffic: new Budget(maxBytes) };
     this.#journalOf = worlds.addPart('journal', () => new Journal(this));
     // The journal of the mailbox exists from the start, because a reset of the mailbox begins an epoch in it.
