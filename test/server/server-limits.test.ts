@@ -5,9 +5,9 @@ import { type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest';
 import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { Intake } from '../../src/server/intake.ts';
-import { LIMITS, roomFor } from '../../src/server/limits.ts';
 import { findClientToEnd } from '../../src/server/mail/client-limits.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../src/server/outgoing-fetch.ts';
+import { LIMITS, roomFor } from '../../src/server/server-limits.ts';
 import { WorkQueue } from '../../src/server/work-queue.ts';
 import { callReceiver } from '../../src/service/delivery/call-receiver.ts';
 import { MAX_RECORDS_BYTES, memoryForRecords } from '../../src/world/environment.ts';
@@ -21,6 +21,15 @@ import { createOutput, fill, openConnections } from '../support/slow-clients.ts'
 
 const LITTLE_MEMORY = { memory: () => ({ heapBytes: 0, allBytes: 0 }) };
 const ALL_MEMORY = { memory: () => ({ heapBytes: Number.POSITIVE_INFINITY, allBytes: Number.POSITIVE_INFINITY }) };
+
+/** Resolves with the result of a function as soon as the result is no longer false or undefined. */
+function until<Result>(look: () => Result | false | undefined): Promise<Result> {
+  return eventually(() => {
+    const result = look();
+    if (result === false || result === undefined) throw new Error(`This has not happened: ${look}`);
+    return result;
+  });
+}
 
 /** The servers that listen, by their port, each with the sockets of its clients. */
 const servers = new Map<number, { readonly server: Server; readonly sockets: Socket[] }>();
@@ -72,24 +81,24 @@ async function start(context: TestContext, options: ServerOptions = {}) {
       async say(bytes: string, reply: RegExp) {
         received = '';
         socket.write(bytes, 'latin1');
-        await eventually(() => expect(reply.test(received)).toBe(true));
+        await until(() => reply.test(received));
         return received;
       },
       /** Resolves with the last line when the server has ended the connection. */
       async end() {
-        await eventually(() => expect(isOver || socket.readableEnded).toBe(true));
+        await until(() => isOver || socket.readableEnded);
         return received.trimEnd().split('\r\n').at(-1) ?? '';
       },
       /** The socket of the server. */
       async serverSide() {
         const find = () =>
           servers.get(ports[protocol])?.sockets.find(({ remotePort }) => remotePort === socket.localPort);
-        return eventually(() => find() ?? expect.fail('There is no such socket.'));
+        return (await until(find)) as Socket;
       },
       /** Resolves when the server has read everything that was sent. */
       async isRead() {
         const side = await client.serverSide();
-        await eventually(() => expect(side.bytesRead === socket.bytesWritten).toBe(true));
+        await until(() => side.bytesRead === socket.bytesWritten);
         for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       },
     };
@@ -304,7 +313,7 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
   async imapIdle(context) {
     const client = await (await start(context)).logIn();
     const side = await client.serverSide();
-    await eventually(() => expect(side.timeout === LIMITS.imapIdle.value).toBe(true));
+    await until(() => side.timeout === LIMITS.imapIdle.value);
     side.emit('timeout');
     expect(await client.end()).toBe('* BYE You were silent for too long.');
   },
@@ -413,7 +422,7 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
         const [ms] = timeouts.mock.calls[index] ?? [];
         return (socket as Socket).remotePort === port && ms === LIMITS.receiverConnect.value;
       }) as Socket | undefined;
-    (await eventually(() => find() || expect.fail('There is no such socket.'))).emit('timeout');
+    (await until(find))?.emit('timeout');
     expect(await call).toBe('The receiver did not accept a connection within 10 s.');
     timeouts.mockRestore();
     await outgoing.close();
@@ -498,7 +507,7 @@ async function expectReceived(socket: Socket, text: string): Promise<void> {
     received += data.toString('latin1');
   };
   socket.on('data', read);
-  await eventually(() => expect(received.includes(text)).toBe(true));
+  await until(() => received.includes(text));
   socket.off('data', read);
 }
 
