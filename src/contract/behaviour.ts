@@ -36,7 +36,7 @@ interface CommonFields {
   /** The source of the default or of the assumption. */
   readonly origin: Origin;
   /** What a client needs to find out the answer for a running service. */
-  readonly told: NeedOfClient;
+  readonly observableWith: NeedOfClient;
 }
 
 /** A behaviour with several values, which a test author can change. */
@@ -72,7 +72,7 @@ export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices'];
 
 /** The fields that a row of a table of behaviours can have in addition to its question, origin and answer. */
-type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'told'>> &
+type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'observableWith'>> &
   Pick<AssumptionDefinition, 'affects' | 'fields'> &
   Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
@@ -119,12 +119,16 @@ type WrittenRow = Row<Origin, string, Answer, OptionalFields<string>>;
 /** The fields that `defineBehaviours` adds to a row. */
 interface AddedFields<Section, Row> {
   readonly section: Section;
-  readonly told: NeedOfClient;
+  readonly observableWith: NeedOfClient;
   readonly default: Row extends { readonly choices: infer Choices } ? keyof Choices : never;
 }
 
 /** The names of the fields of a completed row. A row without choices has no default. */
-type FieldsOf<Row> = keyof Row | 'section' | 'told' | (Row extends { readonly choices: unknown } ? 'default' : never);
+type FieldsOf<Row> =
+  | keyof Row
+  | 'section'
+  | 'observableWith'
+  | (Row extends { readonly choices: unknown } ? 'default' : never);
 
 /** A row with the added fields. A field that the row has itself stays. */
 type Completed<Section, Row> = {
@@ -139,11 +143,11 @@ type Completed<Section, Row> = {
 type CompletedRows<Section, Rows> = { readonly [Id in keyof Rows]: Completed<Section, Rows[Id]> };
 
 /**
- * Completes the behaviours of one area. A row without `section` or `told` gets that of `common`. A row without `default`
+ * Completes the behaviours of one area. A row without `section` or `observableWith` gets that of `common`. A row without `default`
  * gets its first choice as the default.
  */
 export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, WrittenRow>>>(
-  common: { readonly section: Section; readonly told: NeedOfClient },
+  common: { readonly section: Section; readonly observableWith: NeedOfClient },
   rows: Rows,
 ): CompletedRows<Section, Rows> {
   const complete = ({ question, origin, ...row }: WrittenRow) => ({

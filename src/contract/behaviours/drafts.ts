@@ -2,7 +2,7 @@ import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts
 
 /** Behaviours of the drafts of an inbox. */
 export const draftBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'drafts.shape': byReference(
       'Which fields does a draft have in a reply?',

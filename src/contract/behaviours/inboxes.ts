@@ -2,7 +2,7 @@ import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts
 
 /** Behaviours of inboxes and their addresses. */
 export const inboxBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'inboxes.shape': assumed('Which fields does an inbox have in a reply?', {
       'with-metadata': 'the fields of the reference plus metadata, which PATCH sets',
@@ -26,7 +26,7 @@ export const inboxBehaviours = defineBehaviours(
     }),
     'inboxes.list.order': assumed('In which order are inboxes listed?', 'by creation, oldest first'),
     'inboxes.default-domain': assumed('What is the default domain?', 'mailbox.test', {
-      told: 'not from outside: each service has a default domain of its own',
+      observableWith: 'not from outside: each service has a default domain of its own',
     }),
     'inboxes.create.username': byReference(
       'Which user names may an inbox have?',
@@ -54,7 +54,7 @@ export const inboxBehaviours = defineBehaviours(
     'inboxes.create.taken': byReference(
       'What happens when another tenant has the address, or another inbox has a tagged form of the address?',
       'a number from 1 to 99 is added to the user name; the reply is 409 if all numbers are taken, or with strict=true',
-      { told: 'two tenants' },
+      { observableWith: 'two tenants' },
     ),
     'inboxes.update.reply': byReference('What does updating an inbox return?', '{ updated: true, id }'),
     'inboxes.update.metadata': assumed('What does updating the metadata of an inbox change?', {
@@ -95,7 +95,7 @@ export const inboxBehaviours = defineBehaviours(
         'next-number': 'another inbox, with the next number',
         existing: '200 with the numbered inbox that the tenant already has, and existed: true',
       },
-      { told: 'two tenants' },
+      { observableWith: 'two tenants' },
     ),
     'inboxes.addresses.delete.primary': byReference(
       'Which address becomes primary when the primary address is removed?',

@@ -2,7 +2,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of rotating the key of an inbox, and of the keys of a workspace. */
 export const keyBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'inboxes.rotate.tiers': assumed('Which keys may rotate the key of an inbox?', {
       'tenant-and-workspace': 'tk_, and wk_ for the inboxes of its workspace',
@@ -17,7 +17,7 @@ export const keyBehaviours = defineBehaviours(
       'What happens to a request that is running while its key is rotated or deleted?',
       'the key is checked once, when the whole body has arrived: if the key is no longer valid then, the reply is 401; ' +
         'a request that was accepted is completed',
-      { told: 'not from outside: no experiment sends a request slowly' },
+      { observableWith: 'not from outside: no experiment sends a request slowly' },
     ),
     'inboxes.rotate.status': assumed(
       'Which status does rotating the key of an inbox have?',

@@ -2,7 +2,7 @@ import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts
 
 /** Behaviours of the contact lists of an inbox. */
 export const listBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'lists.shape': byReference(
       'Which fields does a list have in a reply?',

@@ -2,7 +2,7 @@ import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts
 
 /** Behaviours of messages: reading, listing, updating, deleting, folders. */
 export const messageBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'messages.shape': assumed('Which fields does a message have in a reply?', {
       extended: 'the fields of the reference plus inboxId, cc, bcc, isStarred and isArchived',
@@ -37,7 +37,7 @@ export const messageBehaviours = defineBehaviours(
       'How does a list or a thread show messages or drafts with large bodies?',
       'bodies are complete until their total length reaches 16,777,216 characters, counted as written in JSON; ' +
         'each body after that is cut to 1000 characters; reading a single message or draft returns its complete bodies',
-      { told: 'not from outside: no experiment reaches a limit' },
+      { observableWith: 'not from outside: no experiment reaches a limit' },
     ),
     'messages.list.over-limit': assumed('What is the reply to a limit above 200?', {
       clamped: 'the same as with limit=200',
@@ -50,7 +50,7 @@ export const messageBehaviours = defineBehaviours(
         'a longer body or subject is cut to the limit, and further addresses and attachments are left out; ' +
         'of the parts, and of the addresses in a field, the first 1000 are read; a header above 256 KiB is refused; ' +
         'the raw mail stays complete',
-      { told: 'not from outside: no experiment reaches a limit', section: '8' },
+      { observableWith: 'not from outside: no experiment reaches a limit', section: '8' },
     ),
     'messages.inbound.sender': assumed(
       'Which sender does a message have if its From is missing, empty or repeated, or has no complete address?',
@@ -58,7 +58,7 @@ export const messageBehaviours = defineBehaviours(
         'that From has, as they are, and the message cannot be answered; if From is missing or empty, the address in ' +
         'Sender; if there is none, the envelope sender; if the envelope sender is also empty, from is empty, and the ' +
         'message cannot be answered',
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
     'messages.inbound.unreadable': assumed(
       'How does a reply show the parts of raw mail that cannot be decoded, or that are neither a body nor an ' +
@@ -71,7 +71,7 @@ export const messageBehaviours = defineBehaviours(
         'attachment; an attachment has the bytes of its part, with the line ends of the mail, but the lines of an ' +
         'embedded mail end with CRLF; the raw mail stays complete, and the reply of the control call listMail names each part that ' +
         'could not be read',
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
     'messages.sent.is-read': assumed('What is isRead of a sent message?', 'true: its sender knows it'),
     'messages.get.marks-read': byReference('Does reading a message mark it as read?', {
@@ -118,12 +118,12 @@ export const messageBehaviours = defineBehaviours(
           'mail only if receiveMessage got envelopeFrom or auth',
         hidden: 'no',
       },
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
     'messages.attachments.disposition': assumed(
       'With which Content-Disposition is an attachment returned?',
       { attachment: 'attachment, with its file name', inline: 'inline, with its file name' },
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
     'messages.all.shape': byReference('What does the tenant-wide list of messages return?', {
       rows:
@@ -162,7 +162,7 @@ export const messageBehaviours = defineBehaviours(
     'messages.attachments.shape': byReference(
       'What does listing the attachments of a message return?',
       '{ attachments: [{ id, filename, contentType, sizeBytes }] }, in the order of the mail',
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
   },
 );

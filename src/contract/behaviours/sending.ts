@@ -2,7 +2,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of sending, replying and forwarding. */
 export const sendBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'sending.required': byReference('Which fields does sending require?', 'to and subject; the body may be empty', {
       affects: ['body'],
@@ -42,17 +42,17 @@ export const sendBehaviours = defineBehaviours(
           'they do not need verified: true',
         off: 'no, they are addresses like any other',
       },
-      { told: 'not from outside: no experiment writes to an address outside' },
+      { observableWith: 'not from outside: no experiment writes to an address outside' },
     ),
     'sending.paused': byReference(
       'What does a paused inbox refuse?',
       'sends, replies, forwards and the sending of drafts, with 403 INBOX_PAUSED; mail to the inbox still arrives',
-      { told: 'not from outside: only a simulator address pauses an inbox' },
+      { observableWith: 'not from outside: only a simulator address pauses an inbox' },
     ),
     'sending.plan-limit': assumed(
       'Which plan limits do sends have?',
       'none: no send gets the 403 that the reference names for a plan limit, unless a fault returns it',
-      { told: 'not from outside: no experiment reaches a limit', section: '8' },
+      { observableWith: 'not from outside: no experiment reaches a limit', section: '8' },
     ),
     'sending.local': assumed(
       'Where is sent mail delivered?',
@@ -63,12 +63,12 @@ export const sendBehaviours = defineBehaviours(
       'What happens to the mail of two addresses that answer each other without an end?',
       'if two addresses have exchanged more than 50 mails within a minute, a further mail is sent, but held: it does ' +
         'not arrive; loopLimit sets another number',
-      { told: 'not from outside: no experiment reaches a limit' },
+      { observableWith: 'not from outside: no experiment reaches a limit' },
     ),
     'sending.unknown-user': assumed(
       'What happens to mail for an unknown address at a domain of this emulator?',
       { bounced: 'it bounces', accepted: 'it counts as delivered' },
-      { told: 'receiver' },
+      { observableWith: 'receiver' },
     ),
     'sending.bounce.detection': assumed(
       'Which inbound mail reports that a sent mail bounced?',
@@ -80,7 +80,7 @@ export const sendBehaviours = defineBehaviours(
         'In-Reply-To, References or a Message-ID in the text; otherwise it is the latest mail of the same inbox to ' +
         'the failed recipient; the report is stored like any mail; reports of a delay or a success, and read receipts ' +
         '(RFC 8098), are not bounces',
-      { told: 'not from outside: it needs the reports of many mail systems', section: '6' },
+      { observableWith: 'not from outside: it needs the reports of many mail systems', section: '6' },
     ),
     'sending.bounce.report': assumed(
       'Does the inbox get a delivery report if its mail bounces within the emulator?',
@@ -90,7 +90,7 @@ export const sendBehaviours = defineBehaviours(
           'yes, one from the null sender for each recipient that bounced (RFC 3464), and message.bounced is published ' +
           'for each report',
       },
-      { told: 'receiver', default: 'inbox' },
+      { observableWith: 'receiver', default: 'inbox' },
     ),
     'sending.reply.recipients': assumed(
       'Which recipients does a reply have?',

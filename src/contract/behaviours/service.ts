@@ -2,7 +2,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of the operations that show the key or the service as a whole. */
 export const serviceBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'health.body': assumed(
       'What does GET /health return?',

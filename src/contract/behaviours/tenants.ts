@@ -2,7 +2,7 @@ import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts
 
 /** Behaviours of the operations on tenants. */
 export const tenantBehaviours = defineBehaviours(
-  { section: '4.4', told: 'operator' },
+  { section: '4.4', observableWith: 'operator' },
   {
     'tenants.create.reply': assumed(
       'What does creating a tenant return?',

@@ -2,7 +2,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of threads. */
 export const threadBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'threads.shape': byReference(
       'What does reading a thread return?',

@@ -2,7 +2,7 @@ import { assumed, byDocument, byReference, defineBehaviours } from '../behaviour
 
 /** Behaviours of the operations on webhooks. */
 export const webhookBehaviours = defineBehaviours(
-  { section: '2', told: 'key' },
+  { section: '2', observableWith: 'key' },
   {
     'webhooks.tiers': byReference(
       'May a workspace key call the webhook operations?',

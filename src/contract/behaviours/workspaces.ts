@@ -2,7 +2,7 @@ import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts
 
 /** Behaviours of the workspaces of a tenant. */
 export const workspaceBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'workspaces.shape': byReference(
       'Which fields does a workspace have in a reply?',
@@ -29,7 +29,7 @@ export const workspaceBehaviours = defineBehaviours(
     'workspaces.delete.default': assumed(
       'What is the reply to deleting the default workspace, which is not allowed?',
       { conflict: '409', forbidden: '403', invalid: '400' },
-      { told: 'operator' },
+      { observableWith: 'operator' },
     ),
     'workspaces.delete.body': byReference('What does deleting a workspace return?', DELETED),
     'workspaces.delete.cascade': byReference(

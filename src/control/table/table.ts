@@ -23,7 +23,7 @@ const sharedFields = {
   question: z.string().describe('What the service document leaves open, as a question.'),
   section: z.string().describe('The section of the service document.'),
   origin: z.enum(['document', 'reference', 'assumed']).describe('The source of the default or of the assumption.'),
-  told: z.string().describe('How a client can find out the answer for a running service, or why it cannot.'),
+  observableWith: z.string().describe('How a client can find out the answer for a running service, or why it cannot.'),
 };
 
 const changeableBehaviour = z.strictObject({

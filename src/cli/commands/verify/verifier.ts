@@ -158,8 +158,8 @@ export class Verifier {
       const entry: BehaviourDefinition = BEHAVIOURS[id];
       const start = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
       const statements = TOLD_BY_OPERATIONS[id];
-      if (statements) this.#add(this.#conclude(start, entry.told, statements));
-      else this.#add(await this.#compare(session, start, entry.told, EXPERIMENTS[id]));
+      if (statements) this.#add(this.#conclude(start, entry.observableWith, statements));
+      else this.#add(await this.#compare(session, start, entry.observableWith, EXPERIMENTS[id]));
     }
   }
 
@@ -243,10 +243,10 @@ export class Verifier {
   }
 
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
-    const { question, choices, default: defaultValue, told } = BEHAVIOURS[id];
+    const { question, choices, default: defaultValue, observableWith } = BEHAVIOURS[id];
     const start = { id, stated: question, emulator: defaultValue };
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
-    const onServer = await this.#observeServer(id, told, experiment);
+    const onServer = await this.#observeServer(id, observableWith, experiment);
     if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
     const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
