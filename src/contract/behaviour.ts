@@ -49,19 +49,16 @@ export interface ChangeableDefinition extends CommonFields {
   readonly default: string;
 }
 
-/** A part of an operation that an assumption can affect; `access` is the set of tiers that may call the operation. */
-export type OperationPart = 'access' | 'query' | 'body' | 'reply';
-
 /** A behaviour with a single value, which cannot be changed. */
 export interface AssumptionDefinition extends CommonFields {
   /** What the emulator does. */
   readonly assumption: string;
-  /** The parts that the assumption affects, in each operation whose `assumes` lists it. Default: the reply. */
-  readonly affects?: readonly OperationPart[];
   /**
-   * If it affects the query or the body: the names of the fields that it is about. The refusal of a request depends on
-   * it only if one of these fields is wrong.
+   * The ids of the operations that it is about. Without this field, it is about every request, or about something else
+   * than operations, such as deliveries.
    */
+  readonly operations?: readonly string[];
+  /** The names of the fields of a query or a body that it is about, if it is about some fields only. */
   readonly fields?: readonly string[];
 }
 
@@ -73,7 +70,7 @@ type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices
 
 /** The fields that a row of a table of behaviours can have in addition to its question, origin and answer. */
 type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'observableWith'>> &
-  Pick<AssumptionDefinition, 'affects' | 'fields'> &
+  Pick<AssumptionDefinition, 'operations' | 'fields'> &
   Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
 /** A row of a table of behaviours, with the exact types of its texts. */
@@ -109,6 +106,12 @@ export const byReference = createRowWriter('reference');
 
 /** Creates a row whose default value, or whose assumption, the service document states. */
 export const byDocument = createRowWriter('document');
+
+/** The operations that send a mail which the request contains. */
+export const SENDS = ['sendMessage', 'replyToMessage', 'replyAllToMessage', 'forwardMessage'] as const;
+
+/** Every operation that sends a mail. */
+export const EVERY_SEND = [...SENDS, 'sendDraft'] as const;
 
 /** The choices for the reply to deleting a resource, for most kinds of resource. */
 export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' } as const;

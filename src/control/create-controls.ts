@@ -22,7 +22,7 @@ import { createStateControls, type StateParts } from './state/state-controls.ts'
  * and restores the data.
  */
 export function createControls(scope: ControlScope, keys: object, state: StateParts): ControllableMailbox {
-  const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour, assume } = scope;
+  const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour } = scope;
   const { journals, loops, correspondents } = service;
   return {
     baseUrl,
@@ -31,7 +31,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
     mailServers: worlds.whole.mailServers,
     receiveMessage(message) {
       const { epoch } = worlds.whole;
-      const context = { worlds, journals, loops, correspondents, readBehaviour, assume, epoch };
+      const context = { worlds, journals, loops, correspondents, readBehaviour, epoch };
       return receiveMailOrSample(context, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
         // A sample whose mails reached nobody, or whose tenant was deleted, is not kept.

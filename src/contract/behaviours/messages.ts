@@ -1,4 +1,4 @@
-import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
+import { assumed, byReference, DELETED, defineBehaviours, EVERY_SEND } from '../behaviour.ts';
 
 /** Behaviours of messages: reading, listing, updating, deleting, folders. */
 export const messageBehaviours = defineBehaviours(
@@ -31,13 +31,16 @@ export const messageBehaviours = defineBehaviours(
     'messages.list.pagination': assumed(
       'How are lists of messages, threads and drafts paged?',
       'limit is 1 to 200, by default 50; offset starts at 0; the reply has pagination: { total, limit, offset }',
-      { affects: ['query', 'reply'], fields: ['limit', 'offset'] },
+      { operations: ['listMessages', 'listAllMessages', 'listThreads', 'listDrafts'], fields: ['limit', 'offset'] },
     ),
     'messages.list.large': assumed(
       'How does a list or a thread show messages or drafts with large bodies?',
       'bodies are complete until their total length reaches 16,777,216 characters, counted as written in JSON; ' +
         'each body after that is cut to 1000 characters; reading a single message or draft returns its complete bodies',
-      { observableWith: 'not from outside: no experiment reaches a limit' },
+      {
+        operations: ['listMessages', 'listAllMessages', 'getThread', 'listDrafts'],
+        observableWith: 'not from outside: no experiment reaches a limit',
+      },
     ),
     'messages.list.over-limit': assumed('What is the reply to a limit above 200?', {
       clamped: 'the same as with limit=200',
@@ -73,7 +76,9 @@ export const messageBehaviours = defineBehaviours(
         'could not be read',
       { observableWith: 'mail from outside' },
     ),
-    'messages.sent.is-read': assumed('What is isRead of a sent message?', 'true: its sender knows it'),
+    'messages.sent.is-read': assumed('What is isRead of a sent message?', 'true: its sender knows it', {
+      operations: EVERY_SEND,
+    }),
     'messages.get.marks-read': byReference('Does reading a message mark it as read?', {
       yes: 'yes, before it is returned',
       no: 'no',
@@ -108,6 +113,7 @@ export const messageBehaviours = defineBehaviours(
       'What is the raw form of a message?',
       'message/rfc822: the received bytes, if the message arrived as raw mail; ' +
         'otherwise it is generated from the stored fields, without Bcc',
+      { operations: ['getRawMessage'] },
     ),
     'messages.raw.trace': assumed(
       'Does the raw form begin with what the receiving mail server adds?',
@@ -138,12 +144,14 @@ export const messageBehaviours = defineBehaviours(
       'What is the snippet of a message in the tenant-wide list?',
       'the first 160 characters of the plain body or, if that is empty, of the text of the HTML body; ' +
         'white space is reduced to single spaces',
+      { operations: ['listAllMessages'] },
     ),
     'messages.all.thread-counts': assumed(
       'What do threadCount and threadUnreadCount count in the tenant-wide list?',
       'threadCount: how many messages the thread has in the inbox of the listed message; ' +
         'deleted messages count, because the thread still shows them; threadUnreadCount: how many of these are ' +
         'unread and not deleted',
+      { operations: ['listAllMessages'] },
     ),
     'messages.all.folder': assumed('What does the tenant-wide list contain when the request names no folder?', {
       all: 'every message that is not deleted',
@@ -153,6 +161,7 @@ export const messageBehaviours = defineBehaviours(
       'Which messages does each folder contain?',
       'inbox: inbound and not archived; sent: outbound and not archived; starred: isStarred is true; ' +
         'archived: isArchived is true; trash: deleted messages, which no other folder contains',
+      { operations: ['listAllMessages', 'countFolders'], fields: ['folder'] },
     ),
     'messages.folders.counts': byReference('What does counting the folders return?', {
       objects:
@@ -162,7 +171,7 @@ export const messageBehaviours = defineBehaviours(
     'messages.attachments.shape': byReference(
       'What does listing the attachments of a message return?',
       '{ attachments: [{ id, filename, contentType, sizeBytes }] }, in the order of the mail',
-      { observableWith: 'mail from outside' },
+      { operations: ['listAttachments'], observableWith: 'mail from outside' },
     ),
   },
 );

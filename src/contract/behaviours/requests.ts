@@ -106,18 +106,44 @@ export const requestBehaviours = defineBehaviours(
       'Which texts may a name or a displayName be?',
       'a text on one line; white space around it is removed; then an empty name is refused with 400, and an empty ' +
         'displayName means that there is none; other texts, such as a slug, are not changed',
-      { section: '4', affects: ['body'], fields: ['name', 'displayName'] },
+      {
+        operations: [
+          'createInbox',
+          'updateInbox',
+          'createWorkspace',
+          'createWorkspaceKey',
+          'createList',
+          'createListEntry',
+        ],
+        section: '4',
+        fields: ['name', 'displayName'],
+      },
     ),
     'requests.equal-names': assumed(
       'May two resources of a kind have the same name?',
       'yes: tenants, workspaces, the keys of a workspace and the lists of an inbox; their ids tell them apart',
-      { section: '4' },
+      {
+        operations: ['createTenant', 'createWorkspace', 'createWorkspaceKey', 'createList'],
+        fields: ['name'],
+        section: '4',
+      },
     ),
     'requests.pages': assumed(
       'Which lists are complete, and which are paged?',
       'messages, threads and drafts are paged; inboxes, workspaces, domains, keys, attachments, lists and their entries ' +
         'are complete, and ignore limit and offset; for webhooks, see webhooks.list.pages',
-      { section: '4' },
+      {
+        operations: [
+          'listInboxes',
+          'listWorkspaces',
+          'listDomains',
+          'listWorkspaceKeys',
+          'listAttachments',
+          'listLists',
+          'listListEntries',
+        ],
+        section: '4',
+      },
     ),
     'requests.content-type': assumed(
       'Must a body be declared as application/json?',

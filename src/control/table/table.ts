@@ -40,8 +40,8 @@ const changeableBehaviour = z.strictObject({
 const assumption = z.strictObject({
   ...sharedFields,
   assumption: z.string().describe('What the emulator does.'),
-  affects: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
-  fields: z.array(z.string()).optional(),
+  operations: z.array(z.string()).optional().describe('The operations that it is about, if it is about some only.'),
+  fields: z.array(z.string()).optional().describe('The fields of a query or a body that it is about.'),
 });
 
 /** All behaviours, with their current values. */

@@ -86,10 +86,9 @@ export function markBounced(context: MailContext, world: World, { id }: MessageR
  *
  * @throws {ApiError} STORAGE_FULL
  */
-export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assume'>, bytes: number): void {
+export function checkRoom({ worlds }: Pick<MailContext, 'worlds'>, bytes: number): void {
   const used = worlds.whole.countMailBytes({ needed: bytes });
   if (used + bytes <= worlds.whole.maxMailBytes) return;
-  assume('requests.storage-limit');
   const [room, limit] = [worlds.whole.maxMailBytes - used, worlds.whole.maxMailBytes].map(showSize);
   throw new ApiError(
     'STORAGE_FULL',
@@ -127,7 +126,7 @@ export interface MailContext extends BehaviourReader {
 /**
  * Returns the context for mail outside of a request: for mail of a tenant or, without `world`, for mail to all tenants.
  * `source` is what causes the mail.
- * `epoch` is the epoch in which the work began. The context does not record the used behaviours.
+ * `epoch` is the epoch in which the work began. The context does not record which behaviours are read.
  */
 export function mailContextOf(
   service: Omit<MailContext, 'worlds' | 'epoch' | 'source' | keyof BehaviourReader> & {

@@ -9,12 +9,11 @@ import { isInScope } from '../access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
-  const { world, worlds, assume } = context;
+  const { world, worlds } = context;
   const { domain } = body;
   const workspaceId = workspaceFor(context, body.workspaceId);
   const isReserved = isEmulatorDomain(domain, worlds.sandboxDomain);
   if (isReserved || world.domains.by('domain', domain).length > 0) {
-    assume('domains.create.taken');
     const isForSandboxes = isReserved && isSandboxDomain(domain);
     const problem = isForSandboxes ? 'is reserved for sandboxes; register another one' : 'is already registered';
     throw new ApiError('ALREADY_EXISTS', `The domain ${domain} ${problem}.`);
@@ -33,14 +32,10 @@ function workspaceFor(context: Context<'createDomain'>, workspaceId?: string | n
 }
 
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
-  const { principal, world, readBehaviour, assume } = context;
+  const { principal, world, readBehaviour } = context;
   const workspace = selectWorkspace(context, query.workspace);
   const isListed = (row: DomainRow) => isInScope(principal, row) && (!workspace || row.workspaceId === workspace.id);
   const rows = world.domains.all().filter(isListed);
-  if (rows.length > 1) {
-    assume('domains.list.order');
-    assume('requests.pages');
-  }
   if (readBehaviour('domains.shape') === 'reference')
     return { body: { domains: rows.map((row) => showFlat(row, readBehaviour)) } };
   return { body: { domains: rows.map((row) => showWrapped(row, readBehaviour)) } };

@@ -8,12 +8,12 @@ import type { Entry, Origin, Protocol, ShownMails } from '../../world/journal/en
 import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { Principal } from '../access/principal.ts';
+import { findSender, type Principal, type Sender } from '../access/principal.ts';
 import { type AnyReply, type ApiReply, type RunInSlices, toErrorReply } from './reply.ts';
 import type { Service } from './service.ts';
 
 /**
- * One request and its reply, with the row and the principal that were found, and the behaviours that were used. The
+ * One request and its reply, with the row and the principal that were found, and the behaviours that were read. The
  * stages of `handle-request.ts` set its fields one after the other. The journal gets the finished exchange.
  */
 export class Exchange extends RecordingReader {
@@ -23,8 +23,8 @@ export class Exchange extends RecordingReader {
   readonly epoch: number;
   /** The row of the requested operation; `undefined` until it is found. */
   row: OperationRow | undefined;
-  /** The tenant of the key that was sent, when the body began to arrive; `undefined` without a valid key or a body. */
-  sender: World | undefined;
+  /** Who sent the request, when it began. The key may be rotated while the body arrives. */
+  readonly sender: Sender;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;
   /** The body of the request; `undefined` until it is read. */
@@ -47,6 +47,8 @@ export class Exchange extends RecordingReader {
   shownMails: readonly ShownMails[] = [];
   /** The origin of the entries that the request causes. It becomes the entry of the request. */
   readonly origin: Origin = {};
+  /** The ids of the messages or drafts of the reply whose bodies are shortened, because the reply would be too large. */
+  readonly shortenedIds = new Set<string>();
   /** The value that the operation replied with; `undefined` if a fault has replaced the reply. */
   shown: unknown;
   reply: ApiReply | undefined;
@@ -60,6 +62,7 @@ export class Exchange extends RecordingReader {
     readonly protocol: Protocol = 'http',
   ) {
     super(behaviours);
+    this.sender = findSender({ worlds, behaviours }, request);
     this.epoch = request.epoch ?? worlds.epoch;
   }
 }
@@ -69,7 +72,7 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 
 /** Returns whether the mailbox or the sandbox of a request was reset, restored or closed after the request began. */
 export function isOver(worlds: Worlds, { epoch, principal, sender }: Exchange): boolean {
-  return worlds.isOver(epoch, principal?.world ?? sender);
+  return worlds.isOver(epoch, (principal ?? sender.principal)?.world);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import { isStreamPath } from '../../contract/stream-protocol.ts';
 import {
   deliveryIdsIn,
   type Entry,
@@ -15,8 +14,8 @@ import {
 } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
-import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
-import { type ApiRequest, Exchange, type FinishedExchange, isOver, NO_QUERY, type ReceivedBody } from './exchange.ts';
+import { describePrincipal, findKeyId, type Principal } from '../access/principal.ts';
+import { Exchange, type FinishedExchange, isOver, NO_QUERY, type ReceivedBody } from './exchange.ts';
 import { type ApiReply, isCut, JsonBody, MAX_KEPT_BYTES } from './reply.ts';
 import type { Service } from './service.ts';
 import { findIdsIn, findShownMails } from './shown-mail.ts';
@@ -34,10 +33,10 @@ export function finishExchange(service: RecordingService, exchange: Exchange, re
 }
 
 function recordExchange({ worlds, journals, behavioursNow }: RecordingService, exchange: FinishedExchange): void {
-  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { protocol, request, received, row, error, ignored, behavioursRead, faults, durationMs, reply } = exchange;
   const { method, path, query, headers, via } = request;
-  const key = findKey(request);
-  const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
+  const { key } = exchange.sender;
+  const principal = exchange.principal ?? (error && exchange.sender.principal);
   // A tenant may have been removed while its request waited. Then the request belongs to the mailbox.
   const owner = findOwner(worlds, principal?.world?.id);
   const [number, numberInSandbox] = journals.countRequest(owner);
@@ -60,7 +59,7 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     key,
     error,
     ignored,
-    usedBehaviours,
+    behavioursRead,
     faults,
     durationMs,
     atMs: owner.clock.now().getTime(),
@@ -107,12 +106,6 @@ function isRefusedChange(
   return refusal !== undefined && principal !== undefined && !/^(?:AUTH|LOGIN)/.test(request.method);
 }
 
-/** Returns the key of a request, whether it is valid or not. Only a request for an event stream may have it in its query. */
-function findKey({ headers, path, query }: ApiRequest): string | undefined {
-  const keyInQuery = isStreamPath(path) ? query.get('api_key') : null;
-  return sentKey(headers) ?? (keyInQuery || undefined);
-}
-
 /** The kinds of rows that a path can name. */
 const NAMED_KINDS = ['inboxes', 'webhooks', 'workspaces', 'messages', 'drafts', 'lists', 'apiKeys'] as const;
 
@@ -130,13 +123,12 @@ const ADDRESS = /@[a-z0-9.-]{1,253}/gi;
  */
 function tellSandboxes(
   { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
-  { request, protocol, row, received, reply, loginWorld }: FinishedExchange,
+  { request, protocol, sender, row, received, reply, loginWorld }: FinishedExchange,
   principal: Principal | undefined,
   reason: string,
 ): void {
   const { method, path, query } = request;
-  const key = findKey(request);
-  const formerOwner = key === undefined ? undefined : worlds.ownerOfEndedKey(key);
+  const formerOwner = sender.key === undefined ? undefined : worlds.ownerOfEndedKey(sender.key);
   const body = received instanceof Uint8Array ? decodeStart(received) : '';
   const text = principal ? path : [path, query, body].join('\n');
   const ids = findIdsIn(text).slice(0, MAX_NAMED);
