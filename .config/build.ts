@@ -27,7 +27,7 @@ export async function buildPart(part: Part): Promise<void> {
     const { build } = await import('tsdown');
     await build({ config: `${ROOT}.config/tsdown.config.ts`, logLevel: 'warn', filter });
   }
-  if (missing.includes('inspector')) await writeScenarioSchema();
+  if (missing.includes('inspector')) await writeEvaluateSchema();
   if (missing.includes('code')) writeFileSync(`${ROOT}dist/llms.txt`, listPages());
   for (const name of missing) writeFileSync(stampOf(name), state);
 }
@@ -47,8 +47,8 @@ async function writeDeclarations(): Promise<void> {
 }
 
 /** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */
-async function writeScenarioSchema(): Promise<void> {
-  const { scenarioJsonSchema } = await import('../src/testing/evaluate/scenario-schema.ts');
+async function writeEvaluateSchema(): Promise<void> {
+  const { scenarioJsonSchema } = await import('../src/evaluate/scenario-schema.ts');
   const packed = brotliCompressSync(JSON.stringify(scenarioJsonSchema()));
   writeFileSync(`${ROOT}dist/inspector/scenario.schema.json.br`, packed);
 }
@@ -63,7 +63,7 @@ export function hashOf(paths: readonly string[]): string {
 /** Lists the pages of the package for language models, each with its title and its first paragraph. */
 function listPages(): string {
   const inSource = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
-  const lines = ['README.md', ...inSource]
+  const lines = ['README.md', 'CHANGELOG.md', ...inSource]
     .filter((page) => page.endsWith('.md') && !/^src\/(?:basics|world|service|mailbox|testing)\/README/.test(page))
     .map((page) => {
       const text = readFileSync(ROOT + page, 'utf8').replace(/<!--.*?-->/gs, '');

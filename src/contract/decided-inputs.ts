@@ -1,6 +1,6 @@
 import { isUrlWithScheme } from '../basics/text.ts';
+import { parseAddress, splitAddresses } from './addresses/email-address.ts';
 import type { ChangeableId, ReadBehaviour } from './behaviours.ts';
-import { parseAddress, splitAddresses } from './email-address.ts';
 import { EVENT_KINDS } from './events.ts';
 import { isDigits, MAX_LIMIT } from './query.ts';
 

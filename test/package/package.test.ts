@@ -247,6 +247,12 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
   ]);
 });
 
+test('names each page of the package to language models', ({ expect }) => {
+  const list = readFileSync(join(consumer, 'node_modules', packageJson.name, 'dist/llms.txt'), 'utf8');
+  const pages = [...list.matchAll(/\]\(\.\.\/([^)]+\.md)\)/g)].map(([, page]) => page);
+  expect(pages.sort()).toEqual([...PAGES, 'CHANGELOG.md'].sort());
+});
+
 test('works in process with the msw of the user', async ({ expect }) => {
   expect(await evaluate(consumer, USE_IN_PROCESS)).toEqual([201, 3, true, 401, true]);
 });
@@ -399,7 +405,7 @@ test('adds at most 110 kB of code for the samples, without its indentation, and 
   ]);
 });
 
-// `vitest.js` runs in Node only, and `testScenarios` loads a server when it is called.
+// `vitest.js` runs in Node only.
 test.for([
   'index.js',
   'index.node.js',

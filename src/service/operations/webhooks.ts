@@ -9,7 +9,7 @@ import { DELETE_BODY, updatedBody } from './replies.ts';
 type WebhookReply = ReplyOf<'createWebhook'>;
 
 export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
-  const { principal, world, readBehaviour } = context;
+  const { principal, readBehaviour } = context;
   const url = urlToStore(body.url, readBehaviour);
   const selected = selectWorkspace(context, body.workspaceId);
   const workspaceId = principal.workspaceId ?? selected?.id ?? null;

@@ -128,7 +128,7 @@ export function parseJsonObject(
   if (!isJson && readBehaviour('requests.content-type') === 'json') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
-  const value = parseJson(received, contentType);
+  const value = decodeJson(received, contentType);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   throw new ApiError('VALIDATION_ERROR', 'The body must be a JSON object.');
 }
@@ -136,7 +136,7 @@ export function parseJsonObject(
 /** The media types in which clients send the fields of a form. */
 const FORM_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i;
 
-function parseJson(bytes: Uint8Array, contentType: string | null): unknown {
+function decodeJson(bytes: Uint8Array, contentType: string | null): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
