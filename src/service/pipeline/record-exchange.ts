@@ -9,7 +9,6 @@ import {
   type KeptRequest,
   MAIL_ENTRY_KINDS,
   type Origin,
-  originOf,
   type ShownMails,
 } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
@@ -74,7 +73,9 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     read: exchange.read,
   };
   const kind = protocol === 'http' ? 'request' : 'mail-command';
-  exchange.origin.entry = originOf(journals.publish(owner, kind, data, { realTimeMs })).entry;
+  const entry = journals.publish(owner, kind, data, { realTimeMs });
+  // What the exchange has caused was published before, with the same origin. From now on, the origin names the exchange.
+  exchange.origin.entry = { tenantId: entry.tenantId, number: entry.number };
   if (isRefusedChange(exchange, data)) {
     journals.publish(owner, 'refused-request', data, { origin: exchange.origin, realTimeMs });
   }
