@@ -28,9 +28,9 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
     baseUrl,
     openApi,
     behaviours: service.behaviours,
-    mailServers: worlds.whole.mailServers,
+    mailServers: worlds.mailbox.mailServers,
     receiveMessage(message) {
-      const { epoch } = worlds.whole;
+      const { epoch } = worlds.mailbox;
       const context = { worlds, journals, loops, correspondents, readBehaviour, epoch };
       return receiveMailOrSample(context, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
@@ -41,7 +41,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
         journals.publish(world, 'sample', { name: delivered.sample.name, messageIds });
       });
     },
-    samples: () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list),
+    samples: () => samplesOf.in(worlds.withoutSandboxes()).flatMap(({ list }) => list),
     clock: createMailboxClock(scope),
     settled: (options) => settle(scope, options),
     ...createDeliveryControls(scope),

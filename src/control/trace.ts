@@ -92,7 +92,7 @@ export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions)
     const name = sandbox?.name ?? tenant.name;
     return { ...tenant, name, domain: sandbox?.domain ?? null };
   });
-  const samples = () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list);
+  const samples = () => samplesOf.in(worlds.withoutSandboxes()).flatMap(({ list }) => list);
   const lines = [
     header,
     ...tenants.map((tenant) => ({ type: 'tenant', ...tenant })),

@@ -238,7 +238,7 @@ export function readJournal<Kind extends EntryKind>(
   const reader = readerOf(worlds);
   const causeOf = journals.causes();
   return all.map(
-    (entry) => showEntry(entry as EntryOf, reader, worlds.whole.mask, causeOf(entry)) as JournalEntry<Kind>,
+    (entry) => showEntry(entry as EntryOf, reader, worlds.mailbox.mask, causeOf(entry)) as JournalEntry<Kind>,
   );
 }
 

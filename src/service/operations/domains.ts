@@ -72,7 +72,7 @@ function statusByName(domain: string): DomainRow['status'] {
 /** Refuses a domain that another tenant has verified, because all mail to the domain goes to the other tenant. */
 function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: string): void {
   const { world: ownWorld, worlds, readBehaviour } = context;
-  const isTaken = worlds.ownWorlds().some((world) => world !== ownWorld && hasVerifiedDomain(world, domain));
+  const isTaken = worlds.withoutSandboxes().some((world) => world !== ownWorld && hasVerifiedDomain(world, domain));
   if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }

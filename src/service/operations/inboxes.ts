@@ -236,7 +236,7 @@ function showInboxWithoutCredentials({ world, readBehaviour }: LookupContext, in
 
 /** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
 function showInbox(context: LookupContext & BehaviourReader, inbox: InboxRow) {
-  const { mailServers } = context.worlds.whole;
+  const { mailServers } = context.worlds.mailbox;
   // If no mail server listens, both values of the behaviour give the same reply.
   const isListening = mailServers.imap !== undefined || mailServers.smtp !== undefined;
   const { imap, smtp } =

@@ -64,7 +64,7 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
   const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ address }) => address);
   checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...stored, ...(submission && { raw: submission.raw }) }));
-  const message = storeSent(context, world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
+  const message = storeSent(world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
   publish(context, world, 'message.sent', message, {
     routes: routes.map(({ kind, address }) => ({ recipient: address, route: kind })),
     ...(forwarded && { forwardOf: forwarded.messageIdHeader }),
@@ -105,7 +105,6 @@ export function holdIfLoop(
 }
 
 function storeSent(
-  context: MailContext,
   world: World,
   inbox: InboxRow,
   { attachments, ...content }: StoredMail,
