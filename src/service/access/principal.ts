@@ -1,5 +1,5 @@
 import { foldAddress } from '../../basics/domain-name.ts';
-import type { BehaviourValue, BehaviourValues, ReadBehaviour } from '../../contract/behaviours.ts';
+import type { BehaviourValues, ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
@@ -105,6 +105,10 @@ export interface Sender {
   readonly key: string | undefined;
   /** The principal of the key; `undefined` unless the key is valid. */
   readonly principal: Principal | undefined;
+  /** Whether the headers have two different keys. `auth.both-headers` says which one counts, or refuses both. */
+  readonly hasTwoKeys: boolean;
+  /** Whether the key is in the query, where only a request for an event stream may have it. */
+  readonly isInQuery: boolean;
 }
 
 /** The parts of a request that can carry a key. */
@@ -119,46 +123,43 @@ export function findSender(
   { worlds, behaviours }: { readonly worlds: ReachableWorlds; readonly behaviours: BehaviourValues },
   request: CredentialSource,
 ): Sender {
-  const key = keyOf(request, behaviours['auth.both-headers']);
-  return { key, principal: key === undefined ? undefined : principalOf(worlds, key) };
+  const found = findKey(request, behaviours);
+  return { ...found, principal: found.key === undefined ? undefined : principalOf(worlds, found.key) };
 }
 
 /**
- * Returns the key of a request, from `X-API-Key` or `Authorization: Bearer` (service document, section 5). If both
- * have a key, `bothHeaders` says which one counts. Only a request for an event stream may have its key in its query, if
- * no header has one (rule 1).
+ * Finds the key of a request in `X-API-Key` or `Authorization: Bearer` (service document, section 5). A request for an
+ * event stream may have it in its query, if no header has one (rule 1).
  */
-export function keyOf(
+export function findKey(
   { path, query, headers }: CredentialSource,
-  bothHeaders: BehaviourValue<'auth.both-headers'>,
-): string | undefined {
-  const [apiKey, bearer] = keysInHeaders(headers);
-  if (bearer !== undefined && bothHeaders === 'authorization') return bearer;
-  return apiKey ?? bearer ?? ((isStreamPath(path) && query.get('api_key')) || undefined);
-}
-
-function keysInHeaders(headers: HeaderReader): [apiKey: string | undefined, bearer: string | undefined] {
+  behaviours: Pick<BehaviourValues, 'auth.both-headers'>,
+): Omit<Sender, 'principal'> {
+  const apiKey = headers.get('x-api-key') || undefined;
   const bearer = /^bearer +(\S.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
-  return [headers.get('x-api-key') || undefined, bearer];
+  const hasTwoKeys = apiKey !== undefined && bearer !== undefined && apiKey !== bearer;
+  const isBearer = hasTwoKeys && behaviours['auth.both-headers'] === 'authorization';
+  const inHeader = isBearer ? bearer : (apiKey ?? bearer);
+  if (inHeader !== undefined) return { key: inHeader, hasTwoKeys, isInQuery: false };
+  const inQuery = (isStreamPath(path) && query.get('api_key')) || undefined;
+  return { key: inQuery, hasTwoKeys, isInQuery: inQuery !== undefined };
 }
 
 /**
- * Returns the key of a request, which must have one.
+ * Returns the key of the sender of a request.
  *
- * @throws {ApiError} UNAUTHORIZED when there is no key, when it is where it may not be, or when the headers have two
- *   different keys and `auth.both-headers` is `refuse`.
+ * @throws {ApiError} UNAUTHORIZED when there is no key, when it is where it may not be, or when there are two different
+ *   keys and `auth.both-headers` is `refuse`.
  */
 export function requireKey(
-  { key }: Pick<Sender, 'key'>,
-  { path, query, headers }: CredentialSource,
+  { key, hasTwoKeys, isInQuery }: Sender,
+  { path, query }: CredentialSource,
   readBehaviour: ReadBehaviour,
 ): string {
-  const [apiKey, bearer] = keysInHeaders(headers);
-  if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
-    const isRefused = readBehaviour('auth.both-headers') === 'refuse';
-    if (isRefused) throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
+  if (hasTwoKeys && readBehaviour('auth.both-headers') === 'refuse') {
+    throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
   }
-  if (key !== undefined && (apiKey !== undefined || bearer !== undefined)) return key;
+  if (key !== undefined && !isInQuery) return key;
   const isStream = isStreamPath(path);
   const mayBeInQuery = isStream && readBehaviour('stream.key') === 'header-or-query';
   if (key !== undefined && mayBeInQuery) return key;

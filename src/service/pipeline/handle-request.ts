@@ -95,8 +95,9 @@ function findOperation(service: Service, exchange: Exchange) {
     return findRow(router, exchange.request, exchange);
   } catch (error) {
     // With a valid key, the order of the checks does not matter. Without one, an error of the key may come first.
-    const isKeyFirst = !exchange.sender.principal && exchange.readBehaviour('requests.check-order') === 'key-first';
-    if (isKeyFirst) authenticate(service, exchange);
+    const { principal, hasTwoKeys } = exchange.sender;
+    const isRefused = !principal || (hasTwoKeys && exchange.readBehaviour('auth.both-headers') === 'refuse');
+    if (isRefused && exchange.readBehaviour('requests.check-order') === 'key-first') authenticate(service, exchange);
     throw error;
   }
 }

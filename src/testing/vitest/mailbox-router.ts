@@ -4,7 +4,7 @@ import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import { parseBaseUrl } from '../../mailbox/mailbox.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
-import { keyOf } from '../../service/access/principal.ts';
+import { findKey } from '../../service/access/principal.ts';
 
 /** The part of a mailbox that a router calls. */
 type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'behaviours' | 'fetch' | 'stream' | 'exposure'>;
@@ -60,7 +60,7 @@ export class MailboxRouter {
     const { pathname, searchParams: query } = new URL(url);
     const path = pathname.slice(new URL(this.baseUrl).pathname.replace(/\/$/, '').length);
     const [owner, second] = [...this.#mailboxes].filter((mailbox) => {
-      const key = keyOf({ path, query, headers }, mailbox.behaviours['auth.both-headers']);
+      const { key } = findKey({ path, query, headers }, mailbox.behaviours);
       return key !== undefined && hasKey(mailbox, key);
     });
     if (second) {

@@ -40,3 +40,15 @@ everywhere(
     expect(await nothing(tenant, 'tk_nobody_has_this')).toContain('requests.check-order');
   },
 );
+
+everywhere(
+  'two keys that are refused are refused before the path, if the key is checked first',
+  { behaviours: { 'auth.both-headers': 'refuse', 'requests.check-order': 'key-first' } },
+  async ({ send, mailbox }) => {
+    const reply = await send('GET', '/v1/nothing', twoKeys(mailbox));
+    expect([reply.status, namedIn(reply)]).toEqual([
+      401,
+      ['auth.both-headers', 'requests.check-order', 'errors.shape'],
+    ]);
+  },
+);
