@@ -260,8 +260,12 @@ export const VERIFY_FLAGS = {
     help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
   slow: { help: 'Also run the checks that must wait, such as for a retry' },
+  thorough: {
+    help: 'Read everything after each step, and not only between groups of steps (about three times as long)',
+  },
+  'no-deliveries': { help: 'Send no mail, because a mail calls the webhooks that the tenant already has' },
   rate: numericFlag('rate', '<number>', 'Requests per second (default 25; no limit on loopback)'),
-  timeout: numericFlag('timeoutSeconds', '<seconds>', 'Time in which the run must end (default 120; with --slow 900)'),
+  timeout: numericFlag('timeoutSeconds', '<seconds>', 'Time in which the run must end (default 300; with --slow 1200)'),
   profile: {
     value: '<file>',
     help: 'Compare under the behaviours in this file, instead of finding those of the server',

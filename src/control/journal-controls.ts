@@ -2,18 +2,12 @@ import { z } from 'zod';
 import { describeValue } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import type { EntryKind } from '../world/journal/entry.ts';
+import type { EntryKind } from '../service/journal/entry-kinds.ts';
 import type { ControlScope } from './control-scope.ts';
 import type { FeedEvent, FeedOptions } from './journal/feed-event.ts';
 import { findRequest, listRequests } from './journal/find-requests.ts';
-import {
-  type JournalEntry,
-  type JournalLosses,
-  type JournalQuery,
-  journalQuery,
-  readJournal,
-  readLosses,
-} from './journal/journal-entry.ts';
+import { type JournalEntry, type JournalLosses, type JournalQuery, journalQuery } from './journal/journal-entry.ts';
+import { readJournal, readLosses } from './journal/read-journal.ts';
 import type { RequestEntry, RequestFilter, RequestSummary } from './journal/request-entry.ts';
 import { showRequest, showSummary } from './journal/show-request.ts';
 import { type TraceOptions, traceOptions, writeTrace } from './trace.ts';
@@ -96,9 +90,9 @@ export interface JournalControls {
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
   restoreRequests(): void;
   /**
-   * Returns the events of the mailbox while they happen, oldest first: requests, deliveries, mail, streams, faults, changes of the
-   * time and of the state, and resets. A reader gets an event of the kind `gap` in place
-   * of events that the journal no longer has.
+   * Returns the entries of the journal while they happen, oldest first, without what may be long: requests, deliveries,
+   * mail, streams, faults, changes of the time and of the state, and resets. A reader gets an event of the kind `gap` in
+   * place of entries that the journal no longer has.
    *
    * @example
    * for await (const event of mailbox.feed()) console.log(event.kind);

@@ -3,13 +3,13 @@ import { addressContains } from '../../basics/domain-name.ts';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
+import type { Journals } from '../../service/journal/journals.ts';
 import { showView, viewFields } from '../../service/mail/show-mail.ts';
-import type { Journals } from '../../world/journal/journal.ts';
 import type { GroupedListName } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { canonicalAddress, type World } from '../../world/store/world.ts';
-import { tenantField } from '../../world/target-fields.ts';
+import { tenantField } from '../call-fields.ts';
 import { findWorlds } from '../control-scope.ts';
 
 const MAX_LIMIT = 200;

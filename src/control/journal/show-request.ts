@@ -1,7 +1,7 @@
 import { byteLengthOf } from '../../basics/text.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
+import type { KeptRequest } from '../../service/journal/entry-data.ts';
 import type { ApiReply } from '../../service/pipeline/reply.ts';
-import type { KeptRequest } from '../../world/journal/entry.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 
@@ -28,22 +28,20 @@ function showContent(mask: Mask, headers: Pick<HeaderReader, 'forEach'>, body: B
 type Body = string | Uint8Array | null | undefined;
 
 function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): RequestSummary {
-  const { atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
-  const { reply, error, reason, ignored } = kept;
+  const { atMs, realTimeMs, durationMs, row, call, path, key, keyId, principal } = kept;
+  const { error, reason, ignored } = kept;
   return {
     id: idFor(reader, kept),
     at: new Date(atMs).toISOString(),
     realTime: new Date(realTimeMs).toISOString(),
     durationMs: Math.round(durationMs * 1000) / 1000,
-    protocol,
+    ...call,
     ...(kept.via && { via: kept.via }),
     operation: row?.id ?? null,
-    method,
     path,
     key: key === undefined ? null : mask.named('x-api-key', key),
     keyId,
     principal,
-    status: reply.status,
     code: error?.code ?? null,
     reason,
     ignored: [...ignored],

@@ -2,6 +2,7 @@ import { clearTimeout, RealDate, setImmediate, setTimeout } from '../../basics/r
 import { ApiError } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
+import { resultOf } from '../journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../journal/request-entry.ts';
 import type { Observed } from './decide-over.ts';
 
@@ -172,8 +173,9 @@ export class AgentActivity {
     const { inboxId, webhookId, looks } = this.#options;
     switch (event.kind) {
       case 'request':
-        this.#noteRequest(event.request, atMs);
-        this.#options.onRequest?.(event.request);
+      case 'mail-command':
+        this.#noteRequest(event.data, atMs);
+        this.#options.onRequest?.(event.data);
         break;
       case 'stream-opened':
         // An agent that listens to a stream has opened it before the steps, and then only waits.
@@ -181,7 +183,7 @@ export class AgentActivity {
         this.#lastActMs = atMs;
         break;
       case 'attempt':
-        if (event.status !== null && (webhookId === undefined || event.webhookId === webhookId)) {
+        if (event.data.status !== null && (webhookId === undefined || event.data.webhookId === webhookId)) {
           this.#hasActed ||= this.#hasBegun;
           this.#lastActMs = atMs;
         } else this.#lastOtherMs = atMs;
@@ -189,10 +191,10 @@ export class AgentActivity {
       case 'agent-done':
         this.#doneAtMs = atMs;
         break;
-      case 'mail':
+      case 'mail-received':
         this.#lastOtherMs = atMs;
-        if (event.inboxId === inboxId) this.#lastMailMs = atMs;
-        if (looks !== 'for mail' || event.inboxId === inboxId) this.#lastChangeMs = atMs;
+        if (event.data.mail.inboxId === inboxId) this.#lastMailMs = atMs;
+        if (looks !== 'for mail' || event.data.mail.inboxId === inboxId) this.#lastChangeMs = atMs;
         this.#forgetDone(atMs);
         break;
       case 'delivery-created':
@@ -200,7 +202,7 @@ export class AgentActivity {
         this.#forgetDone(atMs);
         break;
       case 'mail-sent':
-        this.#shown.add(event.messageId.toLowerCase());
+        this.#shown.add(event.data.mail.id.toLowerCase());
         this.#lastOtherMs = atMs;
         break;
       case 'mail-held':
@@ -241,17 +243,18 @@ export class AgentActivity {
   }
 
   /** Returns whether a request is one by which the agent looks for mail, and which it repeats if there is none. */
-  #isLook({ protocol, method }: RequestSummary): boolean {
+  #isLook(request: RequestSummary): boolean {
     const { looks } = this.#options;
-    if (looks === 'for mail') return protocol === 'imap' && IMAP_LOOK.test(method);
-    return looks === 'again' && protocol === 'http' && method === 'GET';
+    if (looks === 'for mail') return request.protocol === 'imap' && IMAP_LOOK.test(request.command);
+    return looks === 'again' && request.protocol === 'http' && request.method === 'GET';
   }
 
   /**
    * Returns whether a look shows anything new: the id of an object that no look has shown before, and that is no mail of
    * the agent, or another status or path.
    */
-  #showsNew({ id, path, status }: RequestSummary): boolean {
+  #showsNew(request: RequestSummary): boolean {
+    const { id, path } = request;
     let body: string;
     try {
       body = this.#mailbox.request(id).reply.body ?? '';
@@ -261,7 +264,7 @@ export class AgentActivity {
       return true;
     }
     const before = this.#shown.size;
-    this.#shown.add(`${path} ${status}`);
+    this.#shown.add(`${path} ${resultOf(request)}`);
     for (const shown of body.match(ID) ?? []) this.#shown.add(shown.toLowerCase());
     return this.#shown.size > before;
   }

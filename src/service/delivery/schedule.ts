@@ -4,13 +4,14 @@ import { ApiError } from '../../contract/errors.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
-import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
+import { type Origin, originOf } from '../../world/journal/entry.ts';
 import type { Part, SavePurpose } from '../../world/store/parts.ts';
 import { pick, type WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
+import type { EntryOf, MailEntryKind } from '../journal/entry-kinds.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
-import { type AttemptOutcome, DeliveryLog } from './log.ts';
+import { type AttemptOutcome, DeliveryLog } from './delivery-log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
 import { type DeliveryPayload, shownPartsOf, timeOfReceivers, withoutSecrets } from './request.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { didYouMean } from '../../basics/nearest.ts';
+import { didYouMean } from '../../basics/similar-names.ts';
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import { buildOnce } from '../../contract/build-once.ts';
 import { isDecidedBy } from '../../contract/decided-inputs.ts';

@@ -1,7 +1,7 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { Faults } from '../../world/faults.ts';
-import type { Journals } from '../../world/journal/journal.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
+import type { Journals } from '../journal/journals.ts';
 import type { Correspondents } from '../mail/correspondents/correspondents.ts';
 import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
 import { OpenCalls } from './open-calls.ts';

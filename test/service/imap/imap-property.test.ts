@@ -47,11 +47,11 @@ async function callApi(running: ImapTestServer, { what, at }: { readonly what: s
 async function readStory({ server }: ImapTestServer) {
   const story = { mails: [] as string[], calls: [] as string[], commands: [] as string[] };
   for await (const event of server.mailbox.feed({ follow: false })) {
-    if (event.kind === 'mail') story.mails.push(event.subject);
-    if (event.kind !== 'request') continue;
-    const { protocol, method, path, status } = event.request;
-    if (protocol === 'http' && method !== 'GET') story.calls.push(`${method} ${status}`);
-    if (protocol === 'imap' && /^(?:STORE|MOVE|COPY|FETCH)$/.test(method)) story.commands.push(`${method} ${path}`);
+    if (event.kind === 'mail-received') story.mails.push(event.data.mail.subject);
+    if (event.kind !== 'request' && event.kind !== 'mail-command') continue;
+    const { method, command, path, status } = event.data;
+    if (method !== undefined && method !== 'GET') story.calls.push(`${method} ${status}`);
+    if (command && /^(?:STORE|MOVE|COPY|FETCH)$/.test(command)) story.commands.push(`${command} ${path}`);
   }
   return story;
 }

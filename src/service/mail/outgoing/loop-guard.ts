@@ -1,14 +1,11 @@
-import { z } from 'zod';
-import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { checkNumber } from '../../../basics/number-options.ts';
-import { timestamp } from '../../../contract/schemas.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
-import type { Journals } from '../../../world/journal/journal.ts';
 import type { Part, PartOf } from '../../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
+import type { Journals } from '../../journal/journals.ts';
 
 /** How many mails two addresses may exchange within a minute. */
 const DEFAULT_LIMIT = 50;
@@ -25,28 +22,23 @@ const MIN_SHARE = 1 / 4;
 const MAX_PAIRS = 10_000;
 const MAX_HELD = 100;
 
-const heldFields = () => ({
-  /** The id of the tenant that sent the mail. */
-  tenantId: z.string(),
-  /** The bare address of the sender. */
-  from: z.string(),
-  /** The bare address of the recipient, who did not get the mail. */
-  to: z.string(),
-  /** The subject of the mail. */
-  subject: z.string(),
-  /** The `Message-ID` header, with its angle brackets. */
-  messageIdHeader: z.string(),
-  /** When the mail was held, by the clock of the tenant: ISO 8601 UTC. */
-  heldAt: timestamp().describe("By the tenant's clock."),
-  /** Why the mail is held, in one sentence. */
-  reason: z.string(),
-});
-
-/** The schema of a held mail. */
-export const heldMail = lazy(() => z.strictObject(heldFields()));
-
 /** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
-export interface HeldMail extends OutputOf<ReturnType<typeof heldFields>> {}
+export interface HeldMail {
+  /** The id of the tenant that sent the mail. */
+  readonly tenantId: string;
+  /** The bare address of the sender. */
+  readonly from: string;
+  /** The bare address of the recipient, who did not get the mail. */
+  readonly to: string;
+  /** The subject of the mail. */
+  readonly subject: string;
+  /** The `Message-ID` header, with its angle brackets. */
+  readonly messageIdHeader: string;
+  /** When the mail was held, by the clock of the tenant: ISO 8601 UTC. */
+  readonly heldAt: string;
+  /** Why the mail is held, in one sentence. */
+  readonly reason: string;
+}
 
 /** The fields of a mail that the guard needs. */
 type GuardedMail = Pick<HeldMail, 'from' | 'to' | 'subject' | 'messageIdHeader'>;
