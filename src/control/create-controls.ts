@@ -22,16 +22,16 @@ import { createStateControls, type StateParts } from './state/state-controls.ts'
  * and restores the data.
  */
 export function createControls(scope: ControlScope, keys: object, state: StateParts): ControllableMailbox {
-  const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour, assume } = scope;
+  const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour } = scope;
   const { journals, loops, correspondents } = service;
   return {
     baseUrl,
     openApi,
     behaviours: service.behaviours,
-    mailServers: worlds.whole.mailServers,
+    mailServers: worlds.mailbox.mailServers,
     receiveMessage(message) {
-      const { epoch } = worlds.whole;
-      const context = { worlds, journals, loops, correspondents, readBehaviour, assume, epoch };
+      const { epoch } = worlds.mailbox;
+      const context = { worlds, journals, loops, correspondents, readBehaviour, epoch };
       return receiveMailOrSample(context, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
         // A sample whose mails reached nobody, or whose tenant was deleted, is not kept.
@@ -41,7 +41,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
         journals.publish(world, 'sample', { name: delivered.sample.name, messageIds });
       });
     },
-    samples: () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list),
+    samples: () => samplesOf.in(worlds.withoutSandboxes()).flatMap(({ list }) => list),
     clock: createMailboxClock(scope),
     settled: (options) => settle(scope, options),
     ...createDeliveryControls(scope),

@@ -117,7 +117,7 @@ export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions)
   const entries = readJournal(journals, worlds, {});
   const evidence = withCachedJournal(evidenceOf(scope));
   const mails = entries.filter((entry) => entry.kind === 'mail-received' || entry.kind === 'mail-sent');
-  const samples = () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list);
+  const samples = () => samplesOf.in(worlds.withoutSandboxes()).flatMap(({ list }) => list);
   const lines = [
     header,
     ...worlds.all().map((world) => ({ type: 'tenant', ...showTenantAtEnd(worlds, world) })),

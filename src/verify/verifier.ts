@@ -200,8 +200,8 @@ export class Verifier {
         emulator,
       };
       const statements = TOLD_BY_OPERATIONS[id];
-      if (statements) this.#add(this.#conclude(start, entry.told, statements));
-      else this.#add(await this.#compare(session, start, entry.told, EXPERIMENTS[id]));
+      if (statements) this.#add(this.#conclude(start, entry.observableWith, statements));
+      else this.#add(await this.#compare(session, start, entry.observableWith, EXPERIMENTS[id]));
     }
   }
 
@@ -319,11 +319,11 @@ export class Verifier {
 
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
     const definition: ChangeableDefinition = BEHAVIOURS[id];
-    const { question, choices, default: defaultValue, told } = definition;
+    const { question, choices, default: defaultValue, observableWith } = definition;
     const stated = stateAnswer(question, choices[defaultValue] ?? defaultValue);
     const start = { id, stated, origin: originOfFinding(definition.origin), emulator: defaultValue };
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
-    const onServer = await this.#observeServer(id, told, experiment);
+    const onServer = await this.#observeServer(id, observableWith, experiment);
     if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
     const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;

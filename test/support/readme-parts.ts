@@ -18,7 +18,7 @@ import {
 import { ERRORS } from '../../src/contract/errors.ts';
 import { describeOperation } from '../../src/contract/openapi/create-openapi.ts';
 import { type Json, toJsonSchema } from '../../src/contract/openapi/document.ts';
-import type { OperationDefinition } from '../../src/contract/operation.ts';
+import { type OperationDefinition, tiersOf as tiersUnder } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { NAMED_FAULTS } from '../../src/control/faults/named-faults.ts';
@@ -127,9 +127,7 @@ const fixture = parseFixture(defaultFixture);
 const behaviours = parseBehaviours();
 const rowOf = (id: (typeof OPERATION_IDS)[number]): OperationDefinition => OPERATIONS[id];
 
-function tiersOf(row: OperationDefinition): readonly Tier[] {
-  return row.tiers === 'public' ? [] : row.tiers((id) => behaviours[id]);
-}
+const tiersOf = (row: OperationDefinition): readonly Tier[] => tiersUnder(row, (id) => behaviours[id]);
 
 const OWNERS: Readonly<Record<Tier, string>> = {
   operator: 'the operator of the platform',

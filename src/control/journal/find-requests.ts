@@ -15,7 +15,7 @@ export function listRequests<Shown>(
   show: (kept: KeptRequest, reader: JournalReader, mask: Mask) => Shown,
 ): Shown[] {
   const reader = readerOf(worlds);
-  const { mask } = worlds.whole;
+  const { mask } = worlds.mailbox;
   const parsed = parseOrRefuse('The filter', requestFilter(), filter);
   const matching = journals.requests(worlds.owners()).filter(({ data }) => {
     const { call, row, principal, atMs, key } = data;
@@ -38,7 +38,7 @@ export function listRequests<Shown>(
 export function findRequest(journals: Journals, worlds: ReachableWorlds, id: string): RequestEntry {
   const reader = readerOf(worlds);
   const found = journals.requests(worlds.owners()).find(({ data }) => idFor(reader, data) === id);
-  if (found) return showRequest(found.data, reader, worlds.whole.mask);
+  if (found) return showRequest(found.data, reader, worlds.mailbox.mask);
   throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
 }
 

@@ -48,7 +48,7 @@ export function readJournal<Kind extends EntryKind>(
     ended.length + atStart.length + unowned.length === 0
       ? entries
       : [...atStart, ...entries, ...ended, ...unowned].sort(byTime);
-  const view = { reader: readerOf(worlds), mask: worlds.whole.mask };
+  const view = { reader: readerOf(worlds), mask: worlds.mailbox.mask };
   return all.map((entry) => {
     const shown = { ...showFields(journals, entry as Entry, view.reader), data: showData(entry as Entry, view) };
     return shown as JournalEntry<Kind>;

@@ -1,5 +1,4 @@
 import { byteLengthOf } from '../../basics/text.ts';
-import { isChangeable } from '../../contract/behaviours.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { KeptRequest } from '../../service/journal/entry-data.ts';
 import type { ApiReply } from '../../service/pipeline/reply.ts';
@@ -32,8 +31,6 @@ type Body = string | Uint8Array | null | undefined;
 function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): RequestSummary {
   const { atMs, realTimeMs, durationMs, row, call, path, key, keyId, principal } = kept;
   const { error, reason, ignored } = kept;
-  const used = [...kept.usedBehaviours];
-  const changeable = used.filter(isChangeable);
   return {
     id: idFor(reader, kept),
     at: new Date(atMs).toISOString(),
@@ -49,8 +46,7 @@ function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): Reques
     code: error?.code ?? null,
     reason,
     ignored: [...ignored],
-    assumptions: used.filter((id) => !isChangeable(id)),
-    choices: Object.fromEntries(changeable.map((id) => [id, kept.behaviours[id]])),
+    choices: Object.fromEntries([...kept.behavioursRead].map((id) => [id, kept.behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),
     messages: [...kept.messages],
     deliveries: [...kept.deliveries],

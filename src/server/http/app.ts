@@ -7,7 +7,7 @@ import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { OwnProcess } from '../../control/table/row.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { findPrincipal, type Principal, principalOf, sentKey } from '../../service/access/principal.ts';
+import { findPrincipal, findSender, type Principal } from '../../service/access/principal.ts';
 import { type ApiRequest, type ApiResult, toApiError } from '../../service/pipeline/exchange.ts';
 import { toErrorReply } from '../../service/pipeline/reply.ts';
 import { findOwner } from '../../world/store/parts.ts';
@@ -145,8 +145,8 @@ export class App implements NodeRequestHandler {
     if (mayPageCall && setCorsHeaders(message, response, { isMcp })) return PREFLIGHT_REPLY;
     const { internals, userHandlers, intake, output, work, allowedOrigins, controlGuest } = this.#options;
     if (controlGuest && !forInspector) {
-      const key = keyOf(request);
-      controlGuest.onRequest(request, key, key === undefined ? undefined : principalOf(internals.service.worlds, key));
+      const { key, principal } = findSender(internals.service, request);
+      controlGuest.onRequest(request, key, principal);
     }
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
@@ -207,7 +207,7 @@ export class App implements NodeRequestHandler {
 
   /** Returns the names of the client that has sent a request. A key that is not valid is no login. */
   #nameClient(request: ApiRequest, { socket }: IncomingMessage): readonly string[] {
-    const principal = principalOf(this.#options.internals.service.worlds, keyOf(request) ?? '');
+    const { principal } = findSender(this.#options.internals.service, request);
     return nameClient(socket.remoteAddress, principal, isControlPath(request.path) ? 'control' : 'http');
   }
 
@@ -247,14 +247,15 @@ export const DONE_PATH = '/trial/done';
  * @throws {ApiError} METHOD_NOT_ALLOWED unless the method is POST; NOT_FOUND for an unknown sandbox; UNAUTHORIZED for an
  *   unknown key.
  */
-function acceptDone({ service, mailbox }: MailboxInternals, { method, query, headers }: ApiRequest): ApiResult {
+function acceptDone({ service, mailbox }: MailboxInternals, request: ApiRequest): ApiResult {
+  const { method, query } = request;
   if (method !== 'POST') {
     const problem = `${method} is not supported for this path; use POST.`;
     throw new ApiError('METHOD_NOT_ALLOWED', problem, { headers: { allow: 'POST' } });
   }
   const { worlds, journals } = service;
   const sandbox = query.get('sandbox');
-  const key = sentKey(headers);
+  const { key } = findSender(service, request);
   const ofKey = sandbox === null && key !== undefined ? findPrincipal(worlds, key).world?.id : undefined;
   const tenantId = sandbox === null ? (ofKey ?? null) : mailbox.sandbox(sandbox).id;
   journals.publish(findOwner(worlds, tenantId), 'agent-done', { tenantId });
@@ -275,11 +276,6 @@ async function serveInspector(request: ApiRequest): Promise<ApiResult> {
 /** Returns whether a path is in a folder. Ignores case, so that no other spelling of a path can bypass a guard. */
 function isInside(path: string, folder: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
-}
-
-/** Returns the key that came with a request. Only an event stream may have it in its query. */
-function keyOf({ headers, query }: ApiRequest): string | undefined {
-  return sentKey(headers) ?? query.get('api_key') ?? undefined;
 }
 
 /** Returns whether a path is routed to the control plane. Case matters: `/__MOCK` is guarded, but is not routed. */

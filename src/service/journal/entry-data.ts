@@ -1,4 +1,4 @@
-import type { BehaviourId, BehaviourValues } from '../../contract/behaviours.ts';
+import type { BehaviourValues, ChangeableId } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
@@ -175,8 +175,8 @@ export interface KeptRequest {
   readonly error: ApiError | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: readonly string[];
-  /** The behaviours on which the reply depends. */
-  readonly usedBehaviours: ReadonlySet<BehaviourId>;
+  /** The behaviours that were read for the reply. */
+  readonly behavioursRead: ReadonlySet<ChangeableId>;
   /** The values of behaviours at the time of the request. */
   readonly behaviours: BehaviourValues;
   /** The faults that shaped the reply. */

@@ -35,8 +35,8 @@ export class Worlds implements ReachableWorlds {
   readonly maxMailBytes: number;
   readonly limitAdvice: string;
   readonly saved = new SavedStates();
-  readonly mailServers: ReachableWorlds['whole']['mailServers'] = {};
-  readonly whole = this;
+  readonly mailServers: ReachableWorlds['mailbox']['mailServers'] = {};
+  readonly mailbox = this;
   readonly #realEnvironment: Environment;
   readonly #shared = new Shared();
   readonly secrets = this.#shared.secrets;
@@ -98,7 +98,7 @@ export class Worlds implements ReachableWorlds {
   }
 
   /** Returns every world that is not a sandbox. */
-  ownWorlds(): World[] {
+  withoutSandboxes(): World[] {
     return [...this.#worlds.values()];
   }
 
@@ -225,7 +225,7 @@ export class Worlds implements ReachableWorlds {
 
   snapshot(): MailboxSnapshot {
     const operatorKeys = [...this.#shared.keys].filter(([, location]) => 'tier' in location).map(([key]) => key);
-    const worlds = this.ownWorlds();
+    const worlds = this.withoutSandboxes();
     return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
   }
 
