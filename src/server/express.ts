@@ -65,7 +65,7 @@ export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture>
     // express and Connect pass objects of Node. The public types do not say so, because users may lack `@types/node`.
     const message = given as IncomingMessage & MiddlewareRequest;
     // A target that does not begin with `/`, such as the `*` of an OPTIONS request, is not a path.
-    const request = message.url?.startsWith('/') ? readRequest(message, work.inSlices) : undefined;
+    const request = message.url?.startsWith('/') ? readRequest(message, { inSlices: work.inSlices }) : undefined;
     if (!request || !isServicePath(request.path)) next();
     else serve(withParsedBody(request, message), message, response as ServerResponse).catch(next);
   };
