@@ -27,7 +27,7 @@ export async function buildPart(part: Part): Promise<void> {
     const { build } = await import('tsdown');
     await build({ config: `${ROOT}.config/tsdown.config.ts`, logLevel: 'warn', filter });
   }
-  if (missing.includes('inspector')) await writeScenarioSchema();
+  if (missing.includes('inspector')) await writeEvaluateSchema();
   if (missing.includes('code')) writeFileSync(`${ROOT}dist/llms.txt`, listPages());
   for (const name of missing) writeFileSync(stampOf(name), state);
 }
@@ -47,8 +47,8 @@ async function writeDeclarations(): Promise<void> {
 }
 
 /** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */
-async function writeScenarioSchema(): Promise<void> {
-  const { scenarioJsonSchema } = await import('../src/testing/evaluate/scenario-schema.ts');
+async function writeEvaluateSchema(): Promise<void> {
+  const { scenarioJsonSchema } = await import('../src/evaluate/scenario-schema.ts');
   const packed = brotliCompressSync(JSON.stringify(scenarioJsonSchema()));
   writeFileSync(`${ROOT}dist/inspector/scenario.schema.json.br`, packed);
 }

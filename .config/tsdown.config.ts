@@ -71,7 +71,7 @@ export default defineConfig([
     platform: 'neutral',
     entry: {
       ...others,
-      'index.node': 'src/mailbox/index-import.ts',
+      'index.node': `${ROOT}.config/main-entries/index-import.ts`,
       vitest,
       'vitest.browser': 'src/testing/vitest/index-browser.ts',
       playwright,
@@ -85,7 +85,7 @@ export default defineConfig([
     name: 'code',
     format: 'cjs',
     clean: ['dist/*.cjs'],
-    entry: { ...others, 'index.require': 'src/mailbox/index-require.ts', main: 'src/cli/main.ts' },
+    entry: { ...others, 'index.require': `${ROOT}.config/main-entries/index-require.ts`, main: 'src/cli/main.ts' },
     outputOptions: FILES,
     plugins: [writeLicences('THIRD-PARTY-LICENSES')],
   },

@@ -13,23 +13,23 @@ import { needsOutside, readTest, TEST_FILES } from './support/test-files.ts';
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
   {
     packages: /^node:/,
-    allowed: ['src/server/', 'src/cli/', 'src/testing/receiver/', 'src/testing/evaluate/'],
+    allowed: ['src/server/', 'src/cli/', 'src/testing/receiver/', 'src/evaluate/', 'src/verify/'],
     types: ['src/world/fetch-in-process.ts'],
   },
   { packages: /^(express|@mswjs\/http-middleware)$/, allowed: ['src/server/http/user-handlers.ts'] },
   { packages: /^smtp-server$/, allowed: ['src/server/mail/'] },
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/database.ts'] },
-  { packages: /^jsonc-parser$/, allowed: ['src/cli/', 'src/testing/evaluate/read-scenarios.ts'] },
-  { packages: /^yaml$/, allowed: ['src/testing/evaluate/read-scenarios.ts', 'src/testing/evaluate/yaml-document.ts'] },
+  { packages: /^jsonc-parser$/, allowed: ['src/cli/', 'src/evaluate/read-scenarios.ts'] },
+  { packages: /^yaml$/, allowed: ['src/evaluate/read-scenarios.ts', 'src/evaluate/yaml-document.ts'] },
   { packages: /^postal-mime$/, allowed: ['src/service/mail/mime/decode.ts'] },
   { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/fixture/defaults.ts'] },
   { packages: /^@stablelib\//, allowed: ['src/service/delivery/request.ts', 'src/inspector/'] },
   { packages: /^ipaddr\.js$/, allowed: ['src/server/'] },
-  { packages: /^ws$/, allowed: ['src/server/', 'src/cli/commands/verify/event-stream.ts'] },
+  { packages: /^ws$/, allowed: ['src/server/', 'src/verify/event-stream.ts'] },
   { packages: /^standardwebhooks$/, allowed: ['src/testing/receiver/receiver.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
   { packages: /^ms$/, allowed: ['src/basics/duration.ts'] },
-  { packages: /^vitest$/, allowed: ['src/testing/vitest/'] },
+  { packages: /^vitest$/, allowed: ['src/testing/vitest/', 'src/evaluate/test-scenarios.ts'] },
   { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/testing/playwright/'] },
   { packages: /^preact(\/|$)/, allowed: ['src/inspector/'] },
   { packages: /^msw\/node$/, allowed: ['src/testing/vitest/'] },
@@ -116,7 +116,14 @@ test('of two folders side by side, only one imports the other', () => {
 
 test('no timer that others may fake is used for what is promised in real time', () => {
   // The commands and the inspector have a process and a page of their own; the receiver keeps the timers itself.
-  const exempt = ['src/cli/', 'src/inspector/', 'src/testing/receiver/', 'src/basics/real-timers.ts'];
+  const exempt = [
+    'src/cli/',
+    'src/inspector/',
+    'src/testing/receiver/',
+    'src/basics/real-timers.ts',
+    'src/evaluate/process-agent.ts',
+    'src/verify/',
+  ];
   const names = 'setTimeout|clearTimeout|setInterval|clearInterval|setImmediate|performance';
   const used = FILES.filter(({ fileName }) => !isIn(fileName, exempt)).flatMap(({ fileName, text }) => {
     const kept = /import \{([^}]*)\} from '[./]+basics\/real-timers\.ts'/.exec(text)?.[1] ?? '';
@@ -139,8 +146,8 @@ test('the receiver, which users take alone, imports nothing of ours', () => {
   expect(outside.map(show)).toEqual([]);
 });
 
-test('the inspector imports only types from other rooms, the client of the control calls, and the form of domains', () => {
-  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/basics/domain-name.ts'];
+test('the inspector imports only types from other rooms, the client of the control calls, and small helpers', () => {
+  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/basics/'];
   const values = IMPORTS.filter(
     ({ from, to, typesOnly }) =>
       isIn(from, ['src/inspector/']) && !typesOnly && to.startsWith('src/') && !isIn(to, allowed),
@@ -173,7 +180,7 @@ test('every imported package is bundled, or one that the user gets', () => {
 
 test('no path of the service is written outside the contract', () => {
   // What calls another server says which path it calls.
-  const calling = ['src/contract/', 'src/cli/commands/verify/'];
+  const calling = ['src/contract/', 'src/verify/'];
   const elsewhere = FILES.filter((file) => !isIn(file.fileName, calling) && namesPath(file));
   expect(elsewhere.map(({ fileName }) => fileName).sort()).toEqual(Object.keys(PATHS_ELSEWHERE));
 });

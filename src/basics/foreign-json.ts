@@ -23,3 +23,12 @@ function protectObjects(value: unknown): void {
     for (const part of Object.values(next)) waiting.push(part);
   }
 }
+
+/** Parses a text of somebody else that may be JSON, as {@link parseForeignJson} does. Returns `undefined` if it is none. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return parseForeignJson(text);
+  } catch {
+    return undefined;
+  }
+}

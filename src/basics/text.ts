@@ -25,6 +25,15 @@ export function normaliseText(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): stri
   return text.replace(NORMALISED_PART, (part) => part.normalize(form));
 }
 
+/** Writes a number with its noun: `1 mail`, `3 mails`, `2 deliveries`. */
+export function plural(
+  count: number,
+  noun: string,
+  several: string = `${noun}s`.replace(/(?<![aeiou])ys$/, 'ies'),
+): string {
+  return `${count} ${count === 1 ? noun : several}`;
+}
+
 /** Shortens a text to at most `maxLength` UTF-16 code units, without splitting a surrogate pair. */
 export function truncate(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;

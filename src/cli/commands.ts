@@ -82,7 +82,7 @@ export const COMMANDS = {
     help: 'Compare a server with the service document and the list of behaviours, and show what differs',
     examples: [['verify --base-url https://api.example.com --api-key tk_…', 'Compare a server with the emulator']],
     flags: FLAGS.VERIFY_FLAGS,
-    load: async () => (await import('./commands/verify/verify.ts')).verify,
+    load: async () => (await import('./commands/verify-command.ts')).verify,
   },
   evaluate: {
     help: 'Run scenarios with an agent, in any language, and show which of them it passes and why not',
@@ -100,7 +100,7 @@ export const COMMANDS = {
       ['evaluate compare before.json after.json', 'Say what got better or worse, and what is within chance'],
     ],
     flags: FLAGS.EVALUATE_FLAGS,
-    load: async () => (await import('./commands/evaluate/evaluate-command.ts')).evaluateCommand,
+    load: async () => (await import('./commands/evaluate-command.ts')).evaluateCommand,
   },
   profile: {
     help: 'Write the default value of each behaviour into a file, which start --profile reads',

@@ -1,8 +1,8 @@
 import { isValidNumber, type NumberOption, rangeRule, toWholeNumber } from '../basics/number-options.ts';
 import { parseSize } from '../basics/size.ts';
+import { TOLD } from '../evaluate/scenario-values.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
-import { TOLD } from '../testing/evaluate/scenario-values.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 

@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util';
 import { findNearest } from '../basics/nearest.ts';
 import { toPrintable, toPrintableLines } from '../basics/printable.ts';
 import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
+import { WIDTH, wrap } from '../basics/wrap-text.ts';
 import { type Command, type Flag, type GivenFlags, quote, type Terminal, UsageError } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { byGroup, COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
-import { type Entry, toList, WIDTH, wrap } from './layout.ts';
+import { type Entry, toList } from './layout.ts';
 
 /** Runs a command to its end and returns its exit code. */
 export async function run(terminal: Terminal): Promise<number> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fromBase64, isBytes } from '../basics/base64.ts';
 import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { MAX_MAIL_BYTES } from '../basics/size.ts';
-import { emailAddresses, incomingAddress } from './email-address-schema.ts';
+import { emailAddresses, incomingAddress } from './addresses/email-address-schema.ts';
 import { envelopeFields } from './mail-envelope.ts';
 import { line, MAX_SUBJECT_LENGTH, mailBody, text } from './schemas.ts';
 

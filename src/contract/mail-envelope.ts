@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { InputOf } from '../basics/lazy-schema.ts';
-import { isIncomingAddress } from './email-address.ts';
+import { isIncomingAddress } from './addresses/email-address.ts';
 
 const result = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `must be one of ${values.join(', ')}`).optional();

@@ -3,7 +3,6 @@ import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { isUrlWithScheme } from '../basics/text.ts';
 import { createResetError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import type { Mask } from '../contract/mask.ts';
 import {
   type Delivery,
   type DeliveryFilter,
@@ -11,6 +10,7 @@ import {
   deliveryFilter,
 } from '../service/delivery/delivery.ts';
 import { deliveryIdsIn } from '../world/journal/entry.ts';
+import type { Mask } from '../world/secrets/mask.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';

@@ -1,4 +1,4 @@
-import { domainOf, SIMULATOR_DOMAIN, toAddressKey } from '../contract/email-address.ts';
+import { domainOf, SIMULATOR_DOMAIN, toAddressKey } from '../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { Entry } from '../service/mail/correspondents/answers.ts';
 import {

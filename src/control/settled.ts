@@ -134,10 +134,13 @@ function createTimeoutError(timeoutMs: number, scope: ControlScope): ApiError {
   const named = pending.slice(0, MAX_NAMED);
   const openWork = named.length > 0 ? joinNames(named, pending.length) : 'work that has no name';
   const queued = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
-  return new ApiError(
-    'CONFLICT',
-    `Not settled after ${timeoutMs} ms; still pending: ${openWork}${queued}.${tellLatest(scope)}`,
-  );
+  const message = `Not settled after ${timeoutMs} ms; still pending: ${openWork}${queued}.${tellLatest(scope)}`;
+  return Object.assign(new ApiError('CONFLICT', message), { pending });
+}
+
+/** Whether `settled` has failed only because something is still to be done; the mailbox and its correspondents work. */
+export function isNotSettled(error: unknown): boolean {
+  return error instanceof ApiError && 'pending' in error;
 }
 
 function nameOf({ id, event, webhookId }: Delivery): string {

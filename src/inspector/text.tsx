@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext, h, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
+import { tryParseJson } from '../basics/foreign-json.ts';
 
 /** The characters that change the direction of a text. They can make a text look like a different text. */
 const DIRECTION_CONTROL = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
@@ -70,17 +71,8 @@ export function shortenIds(text: string): string {
 
 /** Indents JSON; other texts stay as they are. */
 export function indentJson(text: string): string {
-  const value = parseJson(text);
+  const value = tryParseJson(text);
   return value === undefined ? text : JSON.stringify(value, null, 2);
-}
-
-/** Returns the value of a JSON text; `undefined` if the text is not JSON. */
-export function parseJson(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
 }
 
 /** The time of the emulator, which may differ from the real time. */

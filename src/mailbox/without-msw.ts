@@ -1,4 +1,4 @@
-// All exports of the main entry, except `createMailbox`, which needs msw: the files `index*.ts` load it in their own ways.
+// All exports of the main entry, except `createMailbox`, which needs msw: `index.ts` and the files of `.config/main-entries/` load it in their own ways.
 
 export type { Duration } from '../basics/duration.ts';
 export type { BehaviourId, BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';

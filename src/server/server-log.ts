@@ -5,7 +5,6 @@ import { messageOf } from '../basics/named-error.ts';
 import { toPrintable } from '../basics/printable.ts';
 import { performance } from '../basics/real-timers.ts';
 import { truncate } from '../basics/text.ts';
-import { type Mask, maskText } from '../contract/mask.ts';
 import { isStreamPath } from '../contract/stream-protocol.ts';
 import { activityOf } from '../control/journal/feed.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
@@ -21,6 +20,7 @@ import type {
   StreamActivity,
 } from '../world/journal/entry.ts';
 import type { Journals } from '../world/journal/journal.ts';
+import { type Mask, maskText } from '../world/secrets/mask.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import { FAVICON_PATH } from './http/guards.ts';
 

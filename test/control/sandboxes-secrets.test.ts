@@ -1,8 +1,8 @@
 import { createMailbox, type Sandbox } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { expect, test } from 'vitest';
-import { maskNamed } from '../../src/contract/mask.ts';
 import { COLUMNS, SECRETS, splitType } from '../../src/fixture/columns.ts';
+import { maskNamed } from '../../src/world/secrets/mask.ts';
 import { control } from '../support/control.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 

@@ -41,7 +41,7 @@ test('npm start serves the page with the last change of what it imports from oth
   context.expect(readScript()).toContain('and no reason.');
 
   replaceIn(
-    join(folder, 'src/testing/evaluate/scenario.ts'),
+    join(folder, 'src/evaluate/scenario.ts'),
     "describe('What the scenario shows, for people.')",
     "describe('New text.')",
   );

@@ -399,7 +399,7 @@ test('adds at most 110 kB of code for the samples, without its indentation, and 
   ]);
 });
 
-// `vitest.js` runs in Node only, and `testScenarios` loads a server when it is called.
+// `vitest.js` runs in Node only.
 test.for([
   'index.js',
   'index.node.js',

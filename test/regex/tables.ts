@@ -16,13 +16,13 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
     return findBreaches(observed as never, wanted as never);
   },
   'src/server/server-log.ts': () => import('../../src/server/server-log.ts'),
-  'src/testing/evaluate/sandbox-addresses.ts': async () => {
-    const { toSandbox } = await import('../../src/testing/evaluate/sandbox-addresses.ts');
+  'src/evaluate/sandbox-addresses.ts': async () => {
+    const { toSandbox } = await import('../../src/evaluate/sandbox-addresses.ts');
     return toSandbox('helpdesk@acme.test', { written: 'acme.test', actual: '3f9c2a71b04d.sandbox.test' });
   },
   // The expression is the one that the author of a scenario has written.
-  'src/testing/evaluate/text-pattern.ts': async () => {
-    const { TextPattern } = await import('../../src/testing/evaluate/text-pattern.ts');
+  'src/evaluate/text-pattern.ts': async () => {
+    const { TextPattern } = await import('../../src/evaluate/text-pattern.ts');
     return new TextPattern('/order/');
   },
 };

@@ -13,12 +13,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'anything that knows of mail, of HTTP or of the service',
   },
   contract: {
-    belongs:
-      'the document as data: operations, replies, schemas, errors, events, tiers, addresses, limits of mail, the forms of secrets',
+    belongs: 'the document as data: operations, replies, schemas, errors, events, tiers, limits of mail',
     not: 'code that runs for a request; anything that is stored',
     parts: {
       operations: 'a file for each resource: its operations, and the schemas of their replies',
       behaviours: 'the ledger of what the document leaves open',
+      addresses: 'addresses of mail, lists of them, and their schemas',
       openapi: 'the OpenAPI document, made from the tables',
       client: 'the client of the operations, for tests; of the rest of the room it imports only types',
     },
@@ -33,6 +33,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'what happens to a request or a mail',
     parts: {
       store: 'worlds, rows, collections with their indexes, seeding; `database.ts` imports `@mswjs/data`',
+      secrets: 'what is a secret in a text, in each usual encoding, and how it is hidden',
       journal: 'the journal: what has happened, its budgets, and those who want to know of it',
     },
   },
@@ -58,12 +59,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family',
       verdicts:
-        'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, oracles, stories',
+        'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, when an agent has stopped, oracles, stories',
+      assertions: 'what tests and scenarios expect of an agent: what each expectation takes, and its messages',
     },
   },
   mailbox: {
-    belongs:
-      'where all parts are put together, the adapters for fetch and msw, and the portable entries of the package',
+    belongs: 'where all parts are put together, the adapters for fetch and msw, and what the main entry exports',
     not: 'decisions that belong to one part; `node:*`',
   },
   server: {
@@ -80,20 +81,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'what test runners use',
     not: 'anything that the emulator itself needs',
     parts: {
-      matchers: 'the assertions: what they take, and the messages of failures; `control/verdicts/` judges',
+      matchers: 'the entry that registers the assertions with a test runner; `control/assertions/` has them',
       vitest: 'a mailbox for each test, and the routing of requests to it',
       playwright: 'a sandbox for each test, and a client of the control plane',
       samples: 'the entry of the samples, and the run of an agent on them and their twins',
       receiver: 'the webhook receiver; depends on nothing else here',
-      evaluate: 'scenarios for agents: their format, a trial, many trials, what they show, and the reports',
     },
+  },
+  evaluate: {
+    belongs: 'scenarios for agents: their format, agents, a trial, many trials, what they show, and the reports',
+    not: 'judging, which is in `control/verdicts/`; flags',
+  },
+  verify: {
+    belongs: 'the comparison of a server, or of a recording, with the document and the ledger',
+    not: 'anything that another room needs; flags',
   },
   cli: {
     belongs: 'the command: flags, help, files, exit codes',
     not: 'anything that `startServer` offers too',
     parts: {
-      commands:
-        'one file for each command, loaded when it runs, and what only commands need; `verify/` compares a server',
+      commands: 'one file for each command, loaded when it runs, and what only commands need',
     },
   },
   inspector: {

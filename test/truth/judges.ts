@@ -1,4 +1,6 @@
 import type { ControllableMailbox } from 'agent-mailbox-mock';
+import type { MatcherResult } from '../../src/control/assertions/matcher-context.ts';
+import { matchers } from '../../src/control/assertions/matchers.ts';
 import { AUTOMATIC_SAMPLES } from '../../src/control/samples/automatic-samples.ts';
 import { BOUNCE_SAMPLES } from '../../src/control/samples/bounce-samples.ts';
 import { INJECTION_SAMPLES } from '../../src/control/samples/injection-samples.ts';
@@ -6,9 +8,7 @@ import { createInjection, PLACES } from '../../src/control/samples/made-injectio
 import type { Sample } from '../../src/control/samples/sample.ts';
 import type { Observed } from '../../src/control/verdicts/candidates.ts';
 import type { SampleRules } from '../../src/control/verdicts/oracles.ts';
-import { createMatcherContext } from '../../src/testing/evaluate/matcher-calls.ts';
-import type { MatcherResult } from '../../src/testing/matchers/matcher-context.ts';
-import { matchers } from '../../src/testing/matchers/matchers.ts';
+import { createMatcherContext } from '../../src/evaluate/matcher-calls.ts';
 import { COLLECTOR, type Facts } from './agents.ts';
 
 /** What a judge says of a question. */

@@ -10,8 +10,8 @@ const ENTRIES = [
   'src/contract/client/index.ts',
   'src/testing/matchers/index.ts',
   'src/testing/samples/index.ts',
-  'src/cli/commands/verify/index.ts',
-  'src/testing/evaluate/index.ts',
+  'src/verify/index.ts',
+  'src/evaluate/index.ts',
   'src/testing/vitest/index.ts',
   'src/testing/playwright/index.ts',
 ];
@@ -56,7 +56,7 @@ const PARTS: ReadonlySet<string> = new Set([
 
 /** The files whose errors are reasons, which complete a sentence that begins with what was not compared. */
 const isOfReasons = (file: string) =>
-  /^src\/cli\/commands\/verify\/(?:recording|targets|verify-session|observe-.*|.*experiments)\.ts$/.test(file);
+  /^src\/verify\/(?:recording|targets|verify-session|observe-.*|.*experiments)\.ts$/.test(file);
 
 const REFUSALS = collectRefusals(program).filter(({ file, message }) => !PARTS.has(message) && !isOfReasons(file));
 

@@ -100,7 +100,7 @@ describe('types for tests', () => {
 
   test('the test of vitest gets a mailbox and a sandbox, with the handles of its fixture', () => {
     type Entry = typeof vitestEntry;
-    expectTypeOf<keyof Entry>().toEqualTypeOf<'createMailboxTest' | 'sandboxTest' | 'test' | 'testScenarios'>();
+    expectTypeOf<keyof Entry>().toEqualTypeOf<'createMailboxTest' | 'sandboxTest' | 'test'>();
     expectTypeOf<Entry['test']>().toEqualTypeOf<TestAPI<vitestEntry.MailboxFixtures>>();
     expectTypeOf<vitestEntry.MailboxFixtures['mailbox']>().toEqualTypeOf<Mailbox>();
     expectTypeOf<vitestEntry.MailboxFixtures['sandbox']['keys']>().toEqualTypeOf<DefaultKeys['acme']>();

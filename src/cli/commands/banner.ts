@@ -35,7 +35,7 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
   const known = facts.flatMap(([label, value]) => (value ? [[label, value]] : []));
   const keys = TIERS.flatMap((tier) => {
     const example = exampleKeys[tier];
-    return example ? [[tier, shorten(toPlain(example.ownerName)), example.key]] : [];
+    return example ? [[tier, fitName(toPlain(example.ownerName)), example.key]] : [];
   });
   return [
     `${style('bold', NAME)} ${VERSION}`,
@@ -68,7 +68,7 @@ function toPlain(text: string): string {
 
 const MAX_NAME_LENGTH = 32;
 
-function shorten(name: string): string {
+function fitName(name: string): string {
   return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name;
 }
 

@@ -1,4 +1,5 @@
 import { toPrintableJson } from '../../basics/printable.ts';
+import { indent, WIDTH, wrap } from '../../basics/wrap-text.ts';
 import {
   BEHAVIOUR_IDS,
   BEHAVIOURS,
@@ -10,7 +11,7 @@ import {
   parseBehaviours,
 } from '../../contract/behaviours.ts';
 import { type GivenFlags, parseEach, parsePair, type RunCommand, UsageError } from '../command.ts';
-import { indent, toList, WIDTH, wrap } from '../layout.ts';
+import { toList } from '../layout.ts';
 
 /** Prints all behaviours, or one of them. */
 export const behaviours: RunCommand = async (terminal, flags, id) => {

@@ -1,5 +1,6 @@
 import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { LineSplitter } from '../../basics/line-splitter.ts';
+import { isObject } from '../../basics/objects.ts';
 import { toPrintableJson } from '../../basics/printable.ts';
 import { NAME } from '../../basics/version.ts';
 import { CONTROL_TOKEN_HEADER } from '../../control/table/control-path.ts';
@@ -101,7 +102,7 @@ async function passOn(line: string, { url, path, headers }: Target): Promise<str
 function readReply(text: string): { readonly [name: string]: unknown } | undefined {
   try {
     const value = parseForeignJson(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return isObject(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }

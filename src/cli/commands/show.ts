@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { toPrintable, toPrintableJson } from '../../basics/printable.ts';
+import { plural } from '../../basics/text.ts';
 import type { TraceHeader, TraceLine } from '../../control/trace.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
 import { type RunCommand, readText, type Terminal } from '../command.ts';
@@ -96,8 +97,4 @@ function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, counts: Rea
     `Trace of ${writtenAt}${sandbox === null ? '' : `, sandbox ${sandbox}`}: ${numbers.join(', ')}.`,
     ...(dropped.length > 0 ? [`The journal no longer had some earlier entries: ${dropped.join(', ')}.`] : []),
   ];
-}
-
-function plural(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
 }

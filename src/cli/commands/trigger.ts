@@ -1,8 +1,8 @@
 import { parseForeignJson } from '../../basics/foreign-json.ts';
+import { isObject } from '../../basics/objects.ts';
 import { toPrintable, toPrintableJson } from '../../basics/printable.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import type { ControlClient } from '../../control/table/client.ts';
-import { isObject } from '../../fixture/fixture-part.ts';
 import {
   createInterruptible,
   type GivenFlags,

@@ -58,7 +58,7 @@ export function createClient(options: ClientOptions): ServiceClient {
     if (signal) init.signal = signal;
     const response = await fetch(request.url, init);
     if (response.ok && repliesWithBytes) return new Uint8Array(await response.arrayBuffer());
-    const received = parseJson(await response.text());
+    const received = parseReplyBody(await response.text());
     if (response.ok) return received === '' ? undefined : received;
     throw new ApiReplyError(request, { status: response.status, headers: response.headers, body: received });
   }
@@ -91,7 +91,7 @@ function createHeaders({ key, hasBody, headers }: HeaderSources): Headers {
 }
 
 /** Returns the parsed JSON, or the text itself if it is not JSON. */
-function parseJson(text: string): unknown {
+function parseReplyBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

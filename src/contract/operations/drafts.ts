@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { unvalidatedAddresses } from '../addresses/email-address-schema.ts';
 import type { ReadBehaviour } from '../behaviours.ts';
-import { unvalidatedAddresses } from '../email-address-schema.ts';
 import { chooseBy, inInboxFromReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
 import {

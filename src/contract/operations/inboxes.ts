@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { bareEmail } from '../addresses/email-address-schema.ts';
 import type { ReadBehaviour } from '../behaviours.ts';
-import { bareEmail } from '../email-address-schema.ts';
 import { chooseBy, defineOperation, defineOperations } from '../operation.ts';
 import { queryFlag } from '../query.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bareEmail } from '../email-address-schema.ts';
+import { bareEmail } from '../addresses/email-address-schema.ts';
 import { chooseBy, inInbox, inInboxFromReference } from '../operation.ts';
 import { deleteReplies, displayName, metadata, name, nullableText, object, text, timestamp, uuid } from '../schemas.ts';
 

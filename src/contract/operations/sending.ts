@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { emailAddress, emailAddresses, emailAddressOrArray } from '../addresses/email-address-schema.ts';
 import type { ReadBehaviour } from '../behaviours.ts';
-import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
 import { chooseBy, defineOperations } from '../operation.ts';
 import { flag, mailBody, object, subject, uuid } from '../schemas.ts';

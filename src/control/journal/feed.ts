@@ -1,8 +1,8 @@
 import { freezeDeep } from '../../basics/freeze-deep.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import type { Mask } from '../../contract/mask.ts';
 import type { Entry, EntryOf } from '../../world/journal/entry.ts';
 import { FEED_KINDS, type Journals, KINDS_FOR_ALL_TENANTS } from '../../world/journal/journal.ts';
+import type { Mask } from '../../world/secrets/mask.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';

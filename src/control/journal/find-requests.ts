@@ -1,7 +1,7 @@
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { Mask } from '../../contract/mask.ts';
 import type { KeptRequest } from '../../world/journal/entry.ts';
 import type { Journals } from '../../world/journal/journal.ts';
+import type { Mask } from '../../world/secrets/mask.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { type ParsedRequestFilter, type RequestEntry, type RequestFilter, requestFilter } from './request-entry.ts';
 import { idFor, type JournalReader, numberFor, showRequest } from './show-request.ts';

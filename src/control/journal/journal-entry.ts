@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import type { Mask } from '../../contract/mask.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { type Mail, showMailAsItWas } from '../../service/mail/show-mail.ts';
 import {
@@ -18,6 +17,7 @@ import {
   type ShownPart,
 } from '../../world/journal/entry.ts';
 import type { Journals } from '../../world/journal/journal.ts';
+import type { Mask } from '../../world/secrets/mask.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { showRow } from '../../world/store/state.ts';
 import { readerOf } from './find-requests.ts';

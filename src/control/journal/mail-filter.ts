@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { foldAddress } from '../../basics/domain-name.ts';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
-import { isIncomingAddress, toAddressKey } from '../../contract/email-address.ts';
+import { isIncomingAddress, toAddressKey } from '../../contract/addresses/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { LocalRecipient } from '../../service/mail/route.ts';
 import { timeoutField } from '../../world/clock.ts';

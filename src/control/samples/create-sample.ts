@@ -1,6 +1,6 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/nearest.ts';
-import { toAddressKey } from '../../contract/email-address.ts';
+import { toAddressKey } from '../../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { findNotice, withCachedJournal } from '../verdicts/evidence.ts';
 import {

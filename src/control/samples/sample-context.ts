@@ -1,4 +1,4 @@
-import { domainOf } from '../../contract/email-address.ts';
+import { domainOf } from '../../contract/addresses/email-address.ts';
 import { createSeededRandom } from '../../world/seeded-randomness.ts';
 
 /** The values with which the mails of a sample are written. The same seed gives the same context. */

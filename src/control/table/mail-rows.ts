@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fromBase64 } from '../../basics/base64.ts';
+import { escapeHtml } from '../../basics/markup.ts';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
@@ -22,7 +23,7 @@ const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])
 /** Returns the page that shows a mail: its HTML with the images that it contains or, without HTML, its text. */
 function pageOf(mailbox: MailInspection, { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>) {
   if (htmlBody === null) {
-    return `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
+    return `<!doctype html><pre>${escapeHtml(plainBody)}</pre>`;
   }
   return inlineImages(htmlBody, mailbox.mailSource(id)).replace(CONNECTING_ELEMENT, '<x-');
 }

@@ -1,8 +1,8 @@
 import punycode from 'punycode.js';
 import { foldAddress, MAX_DOMAIN_LENGTH } from '../../basics/domain-name.ts';
+import { withoutTag } from '../../contract/addresses/email-address.ts';
+import { flattenAddresses, readAddressList } from '../../contract/addresses/email-address-list.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
-import { withoutTag } from '../../contract/email-address.ts';
-import { flattenAddresses, readAddressList } from '../../contract/email-address-list.ts';
 import type { JournalMail } from '../journal/journal-entry.ts';
 
 /** What the behaviour `sending.plus-tags` says of an address and the same address with a tag. */

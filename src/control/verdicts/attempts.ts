@@ -1,4 +1,5 @@
-import { splitAddresses } from '../../contract/email-address.ts';
+import { tryParseJson } from '../../basics/foreign-json.ts';
+import { splitAddresses } from '../../contract/addresses/email-address.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { findIdsIn } from '../../service/pipeline/shown-mail.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
@@ -108,7 +109,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
       case 'sendDraft': {
         const row = changes.findLast((change) => change.data.id === id && isAfter(entry, change))?.data.row;
         const draft = (row ?? {}) as Partial<Record<string, unknown>>;
-        const original = textOf(draft.replyToMessageId);
+        const original = asText(draft.replyToMessageId);
         const written = mailFieldsOf(draft);
         const isToNobody = written.to.length + written.cc.length + written.bcc.length === 0;
         return send(written, isToNobody ? findAnswered(original, false) : [], original === '' ? [] : [original]);
@@ -130,9 +131,9 @@ function mailFieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Partial<Rec
     to: listOf(to),
     cc: listOf(cc),
     bcc: listOf(bcc),
-    subject: textOf(subject),
-    plainBody: textOf(plainBody),
-    htmlBody: textOf(htmlBody),
+    subject: asText(subject),
+    plainBody: asText(plainBody),
+    htmlBody: asText(htmlBody),
   };
 }
 
@@ -145,26 +146,17 @@ export function readSubmitted(body: string | null, path: string): Partial<MailFi
 
 /** Reads the fields of a JSON body. Of a body that was cut, it reads the texts and the lists of texts that are whole. */
 export function readFields(body: string | null): Readonly<Record<string, unknown>> {
-  const parsed = parseJson(body ?? '{}');
+  const parsed = tryParseJson(body ?? '{}');
   if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
   const fields: Record<string, unknown> = {};
-  for (const [, name = '', value = ''] of (body ?? '').matchAll(FIELD)) fields[name] ??= parseJson(value);
+  for (const [, name = '', value = ''] of (body ?? '').matchAll(FIELD)) fields[name] ??= tryParseJson(value);
   return fields;
-}
-
-/** Returns the value of a text of JSON; undefined if it is none. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Matches a field of JSON whose value is a text or a list of texts. */
 const FIELD = /"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|\[\s*(?:"(?:[^"\\]|\\.)*"\s*(?:,\s*)?)*\])/g;
 
-function textOf(value: unknown): string {
+function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

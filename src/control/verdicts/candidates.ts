@@ -74,8 +74,8 @@ export function readRefusals(mailbox: Pick<Observed, 'journal'>): Refusals {
     label: `without ${key}: ${data.method} ${data.path} → ${data.status}: ${data.reason}`,
     refusedWith: data.status,
     fields: {
-      ...fieldsOf({ operation: data.operation, method: data.method, path: data.path, status: data.status }),
-      ...fieldsOf({ code: NOT_KEPT, query: NOT_KEPT, headers: NOT_KEPT, body: NOT_KEPT, key: NOT_KEPT }),
+      ...shownFields({ operation: data.operation, method: data.method, path: data.path, status: data.status }),
+      ...shownFields({ code: NOT_KEPT, query: NOT_KEPT, headers: NOT_KEPT, body: NOT_KEPT, key: NOT_KEPT }),
     },
   });
   return {
@@ -169,8 +169,8 @@ export function listRefusedMail(mailbox: Observed): Candidate[] {
         label,
         refusedWith,
         fields: {
-          ...fieldsOf({ subject, plainBody, htmlBody }, lackOfMasked),
-          ...fieldsOf({ inReplyTo: NOT_KEPT, headers: NOT_KEPT, attachments: NOT_KEPT, from: NOT_KEPT }),
+          ...shownFields({ subject, plainBody, htmlBody }, lackOfMasked),
+          ...shownFields({ inReplyTo: NOT_KEPT, headers: NOT_KEPT, attachments: NOT_KEPT, from: NOT_KEPT }),
           ...addressFields({ all, to: all, cc, bcc }, plusTags),
           text: textField({ ...attempt.fields, attachments: [] }, false),
         },
@@ -213,7 +213,7 @@ function filesOfDraft({ raw }: ShownDraft): WrittenFile[] {
 function fieldsOfDraft(draft: ShownDraft, plusTags: PlusTags): Candidate['fields'] {
   const { to, cc, bcc } = draft;
   return {
-    ...fieldsOf({ ...draft }, lackOfMasked),
+    ...shownFields({ ...draft }, lackOfMasked),
     ...addressFields({ all: [...to, ...cc, ...bcc], to, cc, bcc }, plusTags),
     text: textField(draft, true, () => filesOfDraft(draft)),
   };
@@ -227,7 +227,7 @@ export function listCreated(mailbox: Observed, { object, exists }: Expected): Ca
   return listChanged(mailbox, String(object), exists === true, true).map((versions) => {
     const [fields = {}, ...former] = versions.map(({ data }) => ({
       object: { shown: data.object },
-      ...fieldsOf({ ...data.row }, lackOfMasked),
+      ...shownFields({ ...data.row }, lackOfMasked),
     }));
     const { data } = versions[0];
     const label = `the ${data.object} ${data.id}, created by ${data.by}`;
@@ -315,14 +315,14 @@ export function describeRequest(entry: RequestEntry, comparedKey: unknown = entr
   const { operation, request, ignored } = entry;
   const notes = [...(reason ? [`: ${reason}`] : []), ...ignored.map((each) => ` (ignored: ${each})`)].join('');
   const isCut = isBodyCut(entry);
-  const body = isCut && request.body === null ? NOT_KEPT : parseJson(request.body);
+  const body = isCut && request.body === null ? NOT_KEPT : parseKeptBody(request.body);
   const bodyField = {
     shown: body,
     lackOf: (text: string): Lack[] => (isCut ? ['rest', ...lackOfMasked(text)] : lackOfMasked(text)),
   };
   const fields = {
-    ...fieldsOf({ operation, method, status, code }),
-    ...fieldsOf({ path, query: Object.fromEntries(request.query) }, lackOfMasked),
+    ...shownFields({ operation, method, status, code }),
+    ...shownFields({ path, query: Object.fromEntries(request.query) }, lackOfMasked),
     headers: { shown: request.headers, lackOf: lackOfHeader },
     body: bodyField,
     key: { shown: key, options: [comparedKey] },
@@ -343,7 +343,7 @@ function describeDelivery(delivery: Delivery): Candidate {
     label: `${event} to ${url ?? `webhook ${webhookId}`} (${state}${reason === null ? '' : `: ${reason}`})`,
     hint: state === 'pending' ? explainPending(delivery) : undefined,
     fields: {
-      ...fieldsOf({ event, state, payload }, lackOfMasked),
+      ...shownFields({ event, state, payload }, lackOfMasked),
       to: { shown: url ?? webhookId, options: [url, webhookId] },
     },
   };
@@ -373,7 +373,7 @@ function describeMail(entry: SentMail, traffic: readonly TrafficEntry[], plusTag
     hint: request && `The request is ${describeRequest(request).label}`,
     label: labelOfMail(entry),
     fields: {
-      ...fieldsOf({
+      ...shownFields({
         subject,
         plainBody,
         htmlBody,
@@ -425,7 +425,7 @@ export function labelOfMail({ data }: SentMail): string {
   return `${JSON.stringify(data.mail.subject)} to ${all.join(', ')}${hidden}`;
 }
 
-function fieldsOf(
+function shownFields(
   values: Readonly<Record<string, unknown>>,
   lackOf?: CandidateField['lackOf'],
 ): Record<string, CandidateField> {
@@ -433,7 +433,7 @@ function fieldsOf(
 }
 
 /** Parses the body of a request. A body that is not JSON, or that was cut, stays a text. */
-function parseJson(body: string | null): unknown {
+function parseKeptBody(body: string | null): unknown {
   try {
     return body === null ? null : JSON.parse(body);
   } catch {

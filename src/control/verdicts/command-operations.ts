@@ -1,4 +1,4 @@
-import { splitAddresses } from '../../contract/email-address.ts';
+import { splitAddresses } from '../../contract/addresses/email-address.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';

@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../basics/objects.ts';
 import { addressFormsOf, isSamePerson } from './addresses.ts';
 import type { Candidate, CandidateField, Expected } from './candidate.ts';
 import { foldText, type MailText } from './mail-text.ts';
@@ -245,11 +246,4 @@ function isInverse(value: unknown): boolean {
 function dependsOnEnd(pattern: unknown): boolean {
   if (pattern instanceof RegExp) return /\$|\(\?<?!/.test(pattern.source);
   return Object(pattern).dependsOnEnd === true;
-}
-
-/** Returns whether a value is an object of fields: no array, and no instance of a class. */
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

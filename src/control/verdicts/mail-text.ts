@@ -1,8 +1,8 @@
 import { decodeHTML } from 'entities/decode';
 import { fromBase64 } from '../../basics/base64.ts';
 import { normaliseText } from '../../basics/text.ts';
-import { toAddressText } from '../../contract/email-address.ts';
-import { flattenAddresses, readAddressList } from '../../contract/email-address-list.ts';
+import { toAddressText } from '../../contract/addresses/email-address.ts';
+import { flattenAddresses, readAddressList } from '../../contract/addresses/email-address-list.ts';
 import { readHtml } from '../../service/mail/html-text.ts';
 import { decodeText, decodeWords } from '../../service/mail/mime/decode.ts';
 

@@ -1,5 +1,5 @@
-import { isMasked } from '../../contract/secret-forms.ts';
 import { MAX_KEPT_BYTES } from '../../service/pipeline/reply.ts';
+import { isMasked } from '../../world/secrets/secret-forms.ts';
 import type { JournalMail } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import { MAX_HEADER_LENGTH } from '../journal/show-request.ts';

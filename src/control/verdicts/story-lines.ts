@@ -1,6 +1,9 @@
 /** The longest story, in lines. */
 export const MAX_LINES = 20;
 
+/** The title of a story in a message. */
+export const STORY_TITLE = 'What happened:';
+
 /** How many mails are told of together. */
 const MAX_TOLD = 3;
 
@@ -15,5 +18,5 @@ export function shortenStory(lines: readonly string[]): string[] {
  */
 export function tellTogether(ids: readonly string[], tell: (id: string) => readonly string[]): string[] {
   const lines = shortenStory(ids.slice(-MAX_TOLD).flatMap(tell));
-  return lines.length === 0 ? [] : ['What happened:', ...lines.map((line) => `  ${line}`)];
+  return lines.length === 0 ? [] : [STORY_TITLE, ...lines.map((line) => `  ${line}`)];
 }

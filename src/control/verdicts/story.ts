@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatDuration } from '../../basics/duration.ts';
 import { lazy } from '../../basics/lazy-schema.ts';
-import { truncate } from '../../basics/text.ts';
+import { plural, truncate } from '../../basics/text.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { Delivery } from '../../service/delivery/delivery.ts';
@@ -337,10 +337,6 @@ function labelOf({ id, method, path, status, reason }: RequestSummary): string {
 const timeOf = ({ at }: JournalEntry) => at.slice(11, 19);
 
 const quote = (text: string) => JSON.stringify(text);
-
-function plural(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
 
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');

@@ -3,7 +3,7 @@ import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions,
 import { SMTPServer } from 'smtp-server';
 import { setImmediate } from '../../basics/real-timers.ts';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
-import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
+import { isBareAddress, MAX_ADDRESSES } from '../../contract/addresses/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { findLogin, type InboxPrincipal } from '../../service/access/principal.ts';

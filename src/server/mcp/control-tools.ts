@@ -1,7 +1,7 @@
-import type { Mask } from '../../contract/mask.ts';
 import { formsOf, type OpenApiOperation, operationsIn } from '../../contract/openapi/document.ts';
 import type { ControlClient } from '../../control/table/client.ts';
 import { CONTROL_TABLE, fieldsOf } from '../../control/table/table.ts';
+import type { Mask } from '../../world/secrets/mask.ts';
 import { ABOUT_MAIL, findUnknownArgument, type Offer } from './protocol.ts';
 
 type CallId =

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fillPath, findParameterProblem } from '../../basics/fill-path.ts';
+import { tryParseJson } from '../../basics/foreign-json.ts';
 import { JsonInText } from '../../basics/json-pieces.ts';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { buildOnce } from '../../contract/build-once.ts';
@@ -253,7 +254,7 @@ function toResult(
   const text = body instanceof JsonBody ? new JsonInText(body.value) : decode(body);
   const content = [...note, { type: 'text', text: text || `The reply has the status ${status} and no body.` }];
   if (isError || !isJson) return { content, isError };
-  const value = shown ?? (typeof text === 'string' ? parseJson(text) : undefined);
+  const value = shown ?? (typeof text === 'string' ? tryParseJson(text) : undefined);
   const { reply, otherReply }: OperationDefinition = row;
   const schemas = [reply, otherReply].flatMap((build) => build ?? []);
   // A fault can replace the body. A client refuses a whole result whose content does not match the promised schema.
@@ -288,13 +289,4 @@ function findList(value: unknown): { readonly name: string; readonly items: read
 
 function decode(body: string | Uint8Array | null): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body ?? undefined);
-}
-
-/** Parses a JSON text; returns `undefined` if it is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

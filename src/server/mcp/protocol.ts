@@ -1,8 +1,8 @@
 import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { isNestedDeeper } from '../../basics/json-depth.ts';
 import { findNearest } from '../../basics/nearest.ts';
+import { isObject } from '../../basics/objects.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
-import { isObject } from '../../fixture/fixture-part.ts';
 
 /** The version without a handshake: each request names its version in `_meta`. */
 const STATELESS_VERSION = '2026-07-28';
@@ -138,11 +138,11 @@ async function runMethod({ method, params = {} }: Fields, offer: Offer): Promise
   if (isNestedDeeper(params)) throw new RpcError(-32602, 'The arguments are nested too deeply.');
   const version = isObject(params._meta) ? params._meta[VERSION_FIELD] : undefined;
   if (version !== undefined && !SUPPORTED.includes(String(version))) {
-    const data = { supported: SUPPORTED, requested: shorten(version) };
+    const data = { supported: SUPPORTED, requested: toShortText(version) };
     throw new RpcError(-32022, `The version of the protocol must be one of ${SUPPORTED.join(', ')}.`, data);
   }
   const run = METHODS.get(String(method));
-  if (!run) throw new RpcError(-32601, `There is no method ${shorten(method)}.`);
+  if (!run) throw new RpcError(-32601, `There is no method ${toShortText(method)}.`);
   const result = await run(offer, params);
   if (version !== STATELESS_VERSION && method !== 'server/discover') return result;
   return {
@@ -181,7 +181,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
       const result = typeof name === 'string' ? await offer.callTool(name, given) : undefined;
       if (result) return result;
       const known = (await offer.listTools()).map((tool) => tool.name).join(', ');
-      throw new RpcError(-32602, `There is no tool ${shorten(name)}; there are ${known}.`);
+      throw new RpcError(-32602, `There is no tool ${toShortText(name)}; there are ${known}.`);
     },
   ],
   ['resources/list', ({ resources }) => ({ resources: resources?.list() ?? [] })],
@@ -189,13 +189,13 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
     'resources/read',
     async ({ resources }, { uri }) => {
       const content = await resources?.read(String(uri));
-      if (!content) throw new RpcError(-32602, `There is no resource ${shorten(uri)}.`);
+      if (!content) throw new RpcError(-32602, `There is no resource ${toShortText(uri)}.`);
       return { contents: [content] };
     },
   ],
 ]);
 
 /** Shows a value of the client in an error. Nothing else than a text or a number is shown. */
-function shorten(value: unknown): string {
+function toShortText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 100) : typeof value;
 }

@@ -1,6 +1,6 @@
 import type { Work } from '../../basics/work.ts';
+import { domainOf, formatAddress } from '../../contract/addresses/email-address.ts';
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
-import { domainOf, formatAddress } from '../../contract/email-address.ts';
 import type { AttachmentRow, DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';

@@ -1,7 +1,7 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import type { Work } from '../../basics/work.ts';
-import { formatAddress, toAddressText } from '../../contract/email-address.ts';
-import { type ListedAddress, readAddressList } from '../../contract/email-address-list.ts';
+import { formatAddress, toAddressText } from '../../contract/addresses/email-address.ts';
+import { type ListedAddress, readAddressList } from '../../contract/addresses/email-address-list.ts';
 import {
   Base64Decoder,
   bytesOf,

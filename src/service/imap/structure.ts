@@ -1,5 +1,5 @@
 import type { Work } from '../../basics/work.ts';
-import { type ListedAddress, readAddressList } from '../../contract/email-address-list.ts';
+import { type ListedAddress, readAddressList } from '../../contract/addresses/email-address-list.ts';
 import {
   listNamedFields,
   listParameters,

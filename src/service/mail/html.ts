@@ -1,4 +1,5 @@
 import { decodeHTML } from 'entities/decode';
+import { escapeHtml } from '../../basics/markup.ts';
 import { readHtml } from './html-text.ts';
 import { toBinary } from './mime/decode.ts';
 import { repairLineEnds } from './mime/header.ts';
@@ -7,11 +8,6 @@ import { encodedBodyOf, type MailPart, splitParts } from './mime/split-parts.ts'
 /** Writes a plain text as HTML. */
 export function toHtml(text: string): string {
   return text === '' ? '' : `<p>${escapeHtml(text).replace(/\r?\n/g, '<br>')}</p>`;
-}
-
-/** Escapes the characters that have a meaning in HTML. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 /** How many links of a mail are listed. */

@@ -1,5 +1,5 @@
+import { DEFAULT_DOMAIN, domainOf, withoutTag } from '../../contract/addresses/email-address.ts';
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf, withoutTag } from '../../contract/email-address.ts';
 import type { InboxRow } from '../../world/store/rows.ts';
 import { hasVerifiedDomain, type World } from '../../world/store/world.ts';
 import type { MailContext } from './store-message.ts';

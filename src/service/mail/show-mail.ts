@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
-import { describeAddressProblem, findAddressProblem } from '../../contract/email-address.ts';
+import { describeAddressProblem, findAddressProblem } from '../../contract/addresses/email-address.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';

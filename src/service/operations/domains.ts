@@ -1,5 +1,5 @@
+import { DEFAULT_DOMAIN, isEmulatorDomain, isSandboxDomain } from '../../contract/addresses/email-address.ts';
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, isEmulatorDomain, isSandboxDomain } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import type { DomainRow } from '../../world/store/rows.ts';

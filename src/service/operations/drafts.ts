@@ -1,5 +1,5 @@
+import { describeWrongAddress, emailAddress } from '../../contract/addresses/email-address-schema.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { describeWrongAddress, emailAddress } from '../../contract/email-address-schema.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { BodyOf } from '../../contract/operations.ts';
 import { newId, timestampNow } from '../../world/environment.ts';

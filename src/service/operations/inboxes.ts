@@ -1,6 +1,6 @@
 import { slugOf } from '../../basics/text.ts';
+import { DEFAULT_DOMAIN, domainOf, isBareAddress, withoutTag } from '../../contract/addresses/email-address.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf, isBareAddress, withoutTag } from '../../contract/email-address.ts';
 import { ApiError, REFUSALS } from '../../contract/errors.ts';
 import { newHex, newId, newPassword, timestampNow } from '../../world/environment.ts';
 import { removeInbox } from '../../world/store/removal.ts';

@@ -1,6 +1,6 @@
 import { truncate } from '../../basics/text.ts';
+import { isIncomingAddress, parseAddress, toBareAddress } from '../../contract/addresses/email-address.ts';
 import type { Assume, BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
-import { isIncomingAddress, parseAddress, toBareAddress } from '../../contract/email-address.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { SliceableList } from '../../world/store/entries.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';

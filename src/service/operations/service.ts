@@ -1,4 +1,4 @@
-import { isBareAddress } from '../../contract/email-address.ts';
+import { isBareAddress } from '../../contract/addresses/email-address.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import { primaryAddress } from '../../world/store/world.ts';
 import { describePrincipal } from '../access/principal.ts';

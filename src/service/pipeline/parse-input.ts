@@ -145,7 +145,7 @@ export function parseJsonObject(received: ReceivedBody, contentType: string | nu
   if (!isJson && reader.readBehaviour('requests.content-type') === 'json') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
-  const value = parseJson(received, contentType, reader);
+  const value = decodeJson(received, contentType, reader);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   throw malformed('The body must be a JSON object.', reader);
 }
@@ -153,7 +153,7 @@ export function parseJsonObject(received: ReceivedBody, contentType: string | nu
 /** The media types in which clients send the fields of a form. */
 const FORM_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i;
 
-function parseJson(bytes: Uint8Array, contentType: string | null, reader: BehaviourReader): unknown {
+function decodeJson(bytes: Uint8Array, contentType: string | null, reader: BehaviourReader): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

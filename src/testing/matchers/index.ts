@@ -1,8 +1,8 @@
-import type { MailboxMatchers } from './expectations.ts';
-import { matchers } from './matchers.ts';
+import type { MailboxMatchers } from '../../control/assertions/expectations.ts';
+import { matchers } from '../../control/assertions/matchers.ts';
 
-export type * from './expectations.ts';
-export type { MatcherContext, MatcherResult } from './matcher-context.ts';
+export type * from '../../control/assertions/expectations.ts';
+export type { MatcherContext, MatcherResult } from '../../control/assertions/matcher-context.ts';
 export { matchers };
 
 /** The property in which vitest keeps its `expect`, even if `expect` is not a global variable. */

@@ -6,11 +6,11 @@ import { createSample, getSample } from '../../control/samples/create-sample.ts'
 import { judgeSample } from '../../control/samples/delivered-samples.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
+import { AgentActivity, realNowMs } from '../../control/verdicts/agent-activity.ts';
+import { decideOver } from '../../control/verdicts/decide-over.ts';
 import { withCachedJournal } from '../../control/verdicts/evidence.ts';
 import type { Breach } from '../../control/verdicts/oracles.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
-import { AgentActivity, realNowMs } from '../agent-activity.ts';
-import { decideOver } from '../decide-over.ts';
 
 /** What an agent gets: a mailbox in which the mails of one sample, or of its harmless twin, have arrived. */
 export interface SampleTask<M extends ControllableMailbox = Mailbox> {

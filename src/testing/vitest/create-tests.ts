@@ -1,13 +1,13 @@
 import * as vitest from 'vitest';
 import { test as base, expect, type TestAPI } from 'vitest';
 import { checkOptions } from '../../basics/check-options.ts';
+import { matchers } from '../../control/assertions/matchers.ts';
 import type { SandboxIds, SandboxKeys } from '../../control/controllable-mailbox.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import { type MailboxOptions, SHARED_OPTION_NAMES } from '../../mailbox/mailbox.ts';
 import type { FixtureInput, Sandbox } from '../../mailbox/without-msw.ts';
-import { matchers } from '../matchers/matchers.ts';
 import { readEmulatorAddress, SandboxClient } from '../playwright/mailbox-client.ts';
 import type { Interceptor } from './mailbox-router.ts';
 

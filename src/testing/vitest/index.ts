@@ -1,6 +1,5 @@
 import { setupServer } from 'msw/node';
-import { test as base, type TestAPI } from 'vitest';
-import type { EvaluatedAgent, EvaluateOptions, ScenarioInput } from '../evaluate/index.ts';
+import type { TestAPI } from 'vitest';
 import { type CreateMailboxTest, createTestsWith, type MailboxFixtures } from './create-tests.ts';
 import { Interceptor } from './mailbox-router.ts';
 
@@ -29,31 +28,3 @@ export const createMailboxTest: CreateMailboxTest = createTestsWith(interceptor)
  * });
  */
 export const test: TestAPI<MailboxFixtures> = createMailboxTest();
-
-/** How long the test of a scenario may take besides its trials, in milliseconds. */
-const EXTRA_MS = 30_000;
-
-/**
- * Defines a test for each scenario, which fails unless every trial of the scenario and of its twin passes or, with
- * `require`, unless so large a share of the trials of each passes. Await it at the top of the test file.
- *
- * @throws {ScenarioError} for a mistake in a scenario, with its path and line; {@link TypeError} for an invalid option.
- * @example
- * await testScenarios(agent, 'scenarios/', { repeat: 3 });
- */
-export async function testScenarios(
-  agent: EvaluatedAgent,
-  scenarios: ScenarioInput,
-  options: EvaluateOptions = {},
-): Promise<void> {
-  // The server and the code of scenarios are loaded only here, because most tests need neither.
-  const { prepareScenarios } = await import('../evaluate/index.ts');
-  const { repeat = 1, timeoutMs = 60_000 } = options;
-  for (const { name, run } of await prepareScenarios(agent, scenarios, options)) {
-    const longestMs = 2 * repeat * timeoutMs + EXTRA_MS;
-    base(name, { timeout: longestMs }, async () => {
-      const result = await run();
-      if (!result.isGateMet) throw new Error(String(result));
-    });
-  }
-}

@@ -1,6 +1,6 @@
-import type { KnownSecrets } from '../../contract/known-secrets.ts';
-import type { Mask } from '../../contract/mask.ts';
 import type { Environment } from '../environment.ts';
+import type { KnownSecrets } from '../secrets/known-secrets.ts';
+import type { Mask } from '../secrets/mask.ts';
 import { MAIL_KINDS, type MailRow, sizeOfMailRow } from './database.ts';
 import type { Owner, SavedOwner, SavePurpose } from './parts.ts';
 import type { InboxLocation, KeyLocation, MailboxSnapshot, World } from './world.ts';

@@ -1,5 +1,5 @@
-import { secretsInUrl } from '../../contract/secret-forms.ts';
 import { COLUMNS, SECRETS, splitType } from '../../fixture/columns.ts';
+import { secretsInUrl } from '../secrets/secret-forms.ts';
 import type { RowKind } from './rows.ts';
 
 /** Reads the secrets in the value of a column. */

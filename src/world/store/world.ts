@@ -1,8 +1,8 @@
 import { foldAddress } from '../../basics/domain-name.ts';
-import { KnownSecrets } from '../../contract/known-secrets.ts';
-import { createMask } from '../../contract/mask.ts';
 import { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
+import { KnownSecrets } from '../secrets/known-secrets.ts';
+import { createMask } from '../secrets/mask.ts';
 import {
   type Collections,
   createDatabase,

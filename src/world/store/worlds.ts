@@ -1,6 +1,6 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import { DEFAULT_MAX_STORED_BYTES } from '../../basics/size.ts';
-import { domainOf, SANDBOX_DOMAIN } from '../../contract/email-address.ts';
+import { domainOf, SANDBOX_DOMAIN } from '../../contract/addresses/email-address.ts';
 import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
 import type { Owner, Part, PartOf } from './parts.ts';

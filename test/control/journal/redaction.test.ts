@@ -1,8 +1,8 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { maskText } from '../../../src/contract/mask.ts';
 import { createHar } from '../../../src/control/journal/har.ts';
+import { maskText } from '../../../src/world/secrets/mask.ts';
 import { IDS } from '../../support/ids.ts';
 
 /** Every key and webhook secret of a mailbox. */

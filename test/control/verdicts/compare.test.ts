@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { Candidate, CandidateField } from '../../../src/control/verdicts/candidate.ts';
 import { type Comparison, findMatches, hasAmount } from '../../../src/control/verdicts/compare.ts';
 import { lackOfMasked, NOT_KEPT } from '../../../src/control/verdicts/not-kept.ts';
-import { isEqual } from '../../../src/testing/evaluate/matcher-calls.ts';
-import { TextPattern } from '../../../src/testing/evaluate/text-pattern.ts';
+import { isEqual } from '../../../src/evaluate/matcher-calls.ts';
+import { TextPattern } from '../../../src/evaluate/text-pattern.ts';
 
 const CONTEXT = { equals: isEqual };
 

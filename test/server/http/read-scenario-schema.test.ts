@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { scenarioJsonSchema } from '../../../src/testing/evaluate/scenario-schema.ts';
+import { scenarioJsonSchema } from '../../../src/evaluate/scenario-schema.ts';
 import { DIST } from '../../support/dist.ts';
 
 test('a server sends the JSON Schema of scenarios to editors, as it was built', async ({ onTestFinished }) => {

@@ -17,7 +17,7 @@ export function Drafts({ route }: { readonly route: Route }) {
   const filter = { tenant, workspace, inbox, limit: 200 };
   const { value, error } = useLoaded((client) => client.listDrafts(filter), JSON.stringify(filter));
   const words = wordsOf(search);
-  const drafts = value?.drafts.filter((draft) => words.every((word) => textOf(draft).includes(word)));
+  const drafts = value?.drafts.filter((draft) => words.every((word) => searchTextOf(draft).includes(word)));
   const chosen = drafts?.find(({ id }) => id === route.id);
   return (
     <ListView
@@ -54,8 +54,8 @@ export function Drafts({ route }: { readonly route: Route }) {
 }
 
 /** Returns the text of a draft in which a search looks for words, in lower case. */
-function textOf(draft: Draft): string {
-  return Object.values(fieldsOf(draft)).join('\n').toLowerCase();
+function searchTextOf(draft: Draft): string {
+  return Object.values(draftFields(draft)).join('\n').toLowerCase();
 }
 
 function DraftRow({ draft, words, route }: { draft: Draft; words: readonly string[]; route: Route }) {
@@ -108,7 +108,7 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
  * what is sent. When the form itself saves the draft, the version stays.
  */
 function useDraftForm(draft: Draft, isRunning: boolean) {
-  const content = JSON.stringify(fieldsOf(draft));
+  const content = JSON.stringify(draftFields(draft));
   // `replaced` is the content before the form saved the draft. `draft` has this content until it is loaded again.
   const { current } = useRef({ version: 0, shown: content, replaced: '' });
   if (content !== current.replaced) current.replaced = '';
@@ -132,7 +132,7 @@ function DraftForm({ draft, onSaved, route, action: { run, error, isRunning } }:
     run((client) => save(client, data, submitter?.getAttribute('value') === 'send'));
   return (
     <Form label="Draft" submit={submit}>
-      <DraftInputs initial={fieldsOf(draft)} />
+      <DraftInputs initial={draftFields(draft)} />
       <Failure error={error} />
       <span class="buttons">
         <Button icon={Send} text="Approve and send" type="submit" value="send" class="primary" disabled={isRunning} />
@@ -170,7 +170,7 @@ type Draft = ReplyTo<'listDrafts'>['drafts'][number];
 type DraftFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'subject' | 'plainBody' | 'htmlBody', string>>;
 
 /** Returns what the form of a draft contains at first. */
-function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
+function draftFields({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
   const addresses = { to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', ') };
   // A text field changes line breaks to line feeds. Without the same change here, each body would look changed.
   const [text, html] = [plainBody, htmlBody].map((body) => body?.replaceAll('\r\n', '\n') ?? '');
@@ -179,7 +179,7 @@ function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFi
 
 /** Saves the changed fields of a draft, by the request that a client with the key of its inbox would send. */
 async function saveDraft(client: ControlClient, draft: Draft, fields: DraftFields): Promise<void> {
-  const before = fieldsOf(draft);
+  const before = draftFields(draft);
   // Unchanged fields are not sent, because they would remove what the form cannot show, such as files added by IMAP.
   const changed = Object.entries(fields).filter(([name, value]) => value !== before[name as keyof DraftFields]);
   if (changed.length === 0) return;

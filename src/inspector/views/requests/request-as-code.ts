@@ -1,5 +1,5 @@
+import { tryParseJson } from '../../../basics/foreign-json.ts';
 import type { RequestEntry } from '../../../control/journal/request-entry.ts';
-import { parseJson } from '../../text.tsx';
 
 /** The key of a request, as the page knows it. */
 export interface KnownKey {
@@ -122,7 +122,7 @@ function testTitleOf({ operation, method, path, status, code }: RequestEntry): s
 
 /** Returns what a reply says about an error. */
 export function errorOf({ body }: RequestEntry['reply']): string | undefined {
-  const { error } = (parseJson(body) ?? {}) as { readonly error?: unknown };
+  const { error } = (tryParseJson(body ?? '') ?? {}) as { readonly error?: unknown };
   return typeof error === 'string' ? error : undefined;
 }
 

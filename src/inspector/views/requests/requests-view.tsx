@@ -111,7 +111,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
     (request) =>
       isInScope(scope, request.principal) &&
       (STATUSES[status]?.(request.status) ?? true) &&
-      words.every((word) => textOf(request, ownerOf(request, nameOf)).includes(word)),
+      words.every((word) => searchTextOf(request, ownerOf(request, nameOf)).includes(word)),
   );
   const change = (changes: Record<string, string>) =>
     open(requestLink(route, route.id, changes), { replace: 'search' in changes });
@@ -148,7 +148,10 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
 const NO_MATCH = 'No request matches the search and the filters.';
 
 /** Returns the text of a request in which a search looks for words. */
-function textOf({ id, method, path, operation, key, status, code, reason }: RequestSummary, owner: string): string {
+function searchTextOf(
+  { id, method, path, operation, key, status, code, reason }: RequestSummary,
+  owner: string,
+): string {
   return [id, `${method} ${path}`, operation, key, owner, status, code, reason].join('\n').toLowerCase();
 }
 

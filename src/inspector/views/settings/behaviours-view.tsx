@@ -28,7 +28,7 @@ function Behaviours({ route: { id: chosen, options } }: { readonly route: Route 
   const words = wordsOf(search);
   const find = (search: string) => open(linkTo('choices', undefined, { search }), { replace: true });
   const shown = behaviours?.filter(
-    (each) => (chosen ?? each.id) === each.id && words.every((word) => textOf(each).includes(word)),
+    (each) => (chosen ?? each.id) === each.id && words.every((word) => searchTextOf(each).includes(word)),
   );
   const groups = new Set(shown?.map(groupOf));
   const changed = behaviours?.filter((each) => marksOf(each).includes('is:changed')).length ?? 0;
@@ -82,7 +82,7 @@ function marksOf(behaviour: Behaviour): string[] {
 }
 
 /** Returns the text of a behaviour in which a search looks for words, in lower case. */
-function textOf(behaviour: Behaviour): string {
+function searchTextOf(behaviour: Behaviour): string {
   const { id, question, section } = behaviour;
   const answers = 'choices' in behaviour ? Object.entries(behaviour.choices).flat() : [behaviour.assumption];
   return [id, question, section, ...answers, ...marksOf(behaviour)].join('\n').toLowerCase();

@@ -202,7 +202,7 @@ async function loadSchemas(client: ControlClient): Promise<Schemas> {
 type Fields = readonly (readonly [name: string, schema: Schema])[];
 
 /** Returns the fields that a fault of a kind can have. An object is replaced by its fields, such as `latency.ms`. */
-function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
+function faultFields({ properties = {} }: Schema, kind: string): Fields {
   const isRequest = properties.rateLimit !== undefined;
   const fieldsOfSomeKinds = Object.values(REQUEST_KINDS).flat();
   const applies = (name: string) => {
@@ -235,7 +235,7 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
   const schema = schemas?.get(on) ?? {};
   const kinds = on === 'request' ? Object.keys(REQUEST_KINDS) : (schema.properties?.kind?.enum ?? []);
   const kind = kinds.includes(chosenKind) ? chosenKind : (kinds[0] ?? '');
-  const fields = fieldsOf(schema, kind);
+  const fields = faultFields(schema, kind);
   const createAddCall = (data: FormData) => (client: ControlClient) => {
     const isCut = on === 'request' && REQUEST_KINDS[kind]?.includes('cut');
     const kindFields = { ...(isCut && { cut: true }), ...(on !== 'request' && kind && { kind }) };

@@ -192,12 +192,12 @@ function payloadOf(delivery: Delivery | undefined): object {
 
 /** @throws {Error} if the text is not a JSON object. */
 function readPayload(text: string): Record<string, unknown> {
-  const payload = parseJson(text);
+  const payload = parsePayload(text);
   if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return { ...payload };
   throw new Error('The payload must be a JSON object, such as { "subject": "Order 1042" }.');
 }
 
-function parseJson(text: string): unknown {
+function parsePayload(text: string): unknown {
   try {
     return text.trim() === '' ? {} : JSON.parse(text);
   } catch (error) {

@@ -184,7 +184,7 @@ function explainNone(webhooks: readonly Webhook[]): string {
 type Names = readonly (string | undefined)[];
 
 /** Returns the text of a delivery in which a search looks for words. `names` are the URL and the owner of its webhook. */
-function textOf(delivery: Delivery, names: Names): string {
+function searchTextOf(delivery: Delivery, names: Names): string {
   const { id, eventId, event, payload, attempts } = delivery;
   const answers = attempts.flatMap(({ status, error, responseBody }) => [status, error, responseBody]);
   const fields = [markOf(delivery).text, id, eventId, event, summarise(delivery), JSON.stringify(payload)];
@@ -196,7 +196,7 @@ function isChosen(delivery: Delivery, names: Names, words: readonly string[], op
   const { state, webhook } = options;
   if ((state && markOf(delivery).text !== state) || (webhook && delivery.webhookId !== webhook)) return false;
   if (words.length === 0) return true;
-  const text = textOf(delivery, names);
+  const text = searchTextOf(delivery, names);
   return words.every((word) => text.includes(word));
 }
 

@@ -189,7 +189,7 @@ export class Session {
 
   /** Sends an untagged reply of one line. What a client or a mail contributes to it cannot end the line. */
   sendUntagged(line: string): void {
-    this.connection.send(`* ${toPrintable(line)}\r\n`);
+    this.connection.send(`* ${toAscii(line)}\r\n`);
   }
 
   /** Handles a line of the client. The promise never rejects. */
@@ -417,7 +417,7 @@ export class Session {
     }
     await this.#idleUpdates;
     await this.#sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
-    this.connection.send(`${command.tag} ${toPrintable(reply)}\r\n`);
+    this.connection.send(`${command.tag} ${toAscii(reply)}\r\n`);
     if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.sendBye('Too many wrong commands');
     if (this.wrongLogins >= MAX_WRONG_LOGINS) this.sendBye('Too many wrong logins');
   }
@@ -497,7 +497,7 @@ const SERVER_BUG = '[SERVERBUG]';
  * Returns a text as a reply may contain it (RFC 3501, section 9): printable ASCII in one line. A client chooses a part
  * of the text, such as the name of a folder.
  */
-function toPrintable(text: string): string {
+function toAscii(text: string): string {
   return text.replace(/[^ -~]/g, '?');
 }
 

@@ -6,7 +6,7 @@ import {
   parseAddress,
   toAddressKey,
   toBareAddress,
-} from '../../../contract/email-address.ts';
+} from '../../../contract/addresses/email-address.ts';
 import { parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';

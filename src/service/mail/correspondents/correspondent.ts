@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toBase64 } from '../../../basics/base64.ts';
 import { type InputOf, lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { createNameCheck } from '../../../basics/named-error.ts';
-import { incomingAddress } from '../../../contract/email-address-schema.ts';
+import { incomingAddress } from '../../../contract/addresses/email-address-schema.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
 import { line, MAX_SUBJECT_LENGTH, timestamp } from '../../../contract/schemas.ts';

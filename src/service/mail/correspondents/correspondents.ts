@@ -1,5 +1,5 @@
+import { toAddressKey, toBareAddress } from '../../../contract/addresses/email-address.ts';
 import type { BehaviourValues } from '../../../contract/behaviours.ts';
-import { toAddressKey, toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
 import type { Journals } from '../../../world/journal/journal.ts';
 import { findOwner, type Part, type PartOf, type SavePurpose } from '../../../world/store/parts.ts';

@@ -1,5 +1,6 @@
-import { isIncomingAddress, parseAddress } from '../../../contract/email-address.ts';
-import { escapeHtml, toHtml } from '../html.ts';
+import { escapeHtml } from '../../../basics/markup.ts';
+import { isIncomingAddress, parseAddress } from '../../../contract/addresses/email-address.ts';
+import { toHtml } from '../html.ts';
 import type { Mail } from '../show-mail.ts';
 
 /** A mail that is quoted. */

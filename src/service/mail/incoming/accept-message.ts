@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
-import { DEFAULT_DOMAIN, domainOf, toAddressKey, toBareAddress } from '../../../contract/email-address.ts';
+import { DEFAULT_DOMAIN, domainOf, toAddressKey, toBareAddress } from '../../../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage, type IncomingMessage, rawMessage } from '../../../contract/incoming-message.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';

@@ -6,8 +6,12 @@ import {
   MAX_ADDRESSES,
   toAddressText,
   toBareAddress,
-} from '../../../contract/email-address.ts';
-import { flattenAddresses, type ListedAddress, readAddressList } from '../../../contract/email-address-list.ts';
+} from '../../../contract/addresses/email-address.ts';
+import {
+  flattenAddresses,
+  type ListedAddress,
+  readAddressList,
+} from '../../../contract/addresses/email-address-list.ts';
 import { MAIL_LIMITS } from '../../../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';

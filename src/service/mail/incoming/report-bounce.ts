@@ -1,5 +1,5 @@
-import { toAddressKey, toAddressText, toBareAddress } from '../../../contract/email-address.ts';
-import { flattenAddresses, readAddressList } from '../../../contract/email-address-list.ts';
+import { toAddressKey, toAddressText, toBareAddress } from '../../../contract/addresses/email-address.ts';
+import { flattenAddresses, readAddressList } from '../../../contract/addresses/email-address-list.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
 import { readHtml } from '../html-text.ts';

@@ -1,4 +1,4 @@
-import { toBareAddress } from '../../../contract/email-address.ts';
+import { toBareAddress } from '../../../contract/addresses/email-address.ts';
 import { multipart, textPart, writePart } from './compose-mail.ts';
 import { CRLF, formatDate, type MailHeader, toMessageIds, writeField, writeHeaderFields } from './header.ts';
 

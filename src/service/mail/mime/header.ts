@@ -1,7 +1,7 @@
 import { toBase64 } from '../../../basics/base64.ts';
 import { NAME } from '../../../basics/version.ts';
+import { DEFAULT_DOMAIN, domainOf, formatAddress, parseAddress } from '../../../contract/addresses/email-address.ts';
 import type { ReadBehaviour } from '../../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf, formatAddress, parseAddress } from '../../../contract/email-address.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 

@@ -1,15 +1,16 @@
-import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
+import { escapeHtml } from '../../../basics/markup.ts';
 import {
   describeAddressProblem,
   findAddressProblem,
   MAX_ADDRESSES,
   toAddressKey,
-} from '../../../contract/email-address.ts';
+} from '../../../contract/addresses/email-address.ts';
+import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
 import type { LookupContext } from '../../access/find-in-scope.ts';
-import { escapeHtml, toHtml } from '../html.ts';
+import { toHtml } from '../html.ts';
 import { readReplyTo } from '../incoming/parse-eml.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { DEFAULT_DOMAIN, domainOf, formatAddress, toAddressKey } from '../../../contract/addresses/email-address.ts';
 import type { BehaviourValue } from '../../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf, formatAddress, toAddressKey } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { newId } from '../../../world/environment.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';

@@ -1,4 +1,4 @@
-import { withoutTag } from '../../../contract/email-address.ts';
+import { withoutTag } from '../../../contract/addresses/email-address.ts';
 import { addEntry, type Entry, removeEntry } from '../entries.ts';
 
 /** An index that a collection updates with its rows. */

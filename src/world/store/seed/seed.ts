@@ -1,7 +1,7 @@
 import { fromBase64 } from '../../../basics/base64.ts';
 import { MailLimitError, showSize } from '../../../basics/size.ts';
 import { compareTexts } from '../../../basics/text.ts';
-import { normalizeAddress, toAddressKey } from '../../../contract/email-address.ts';
+import { normalizeAddress, toAddressKey } from '../../../contract/addresses/email-address.ts';
 import { deriveAddressId } from '../../../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
 import type { Collections } from '../database.ts';

@@ -1,4 +1,4 @@
-import { domainOf, SANDBOX_DOMAIN } from '../../../contract/email-address.ts';
+import { domainOf, SANDBOX_DOMAIN } from '../../../contract/addresses/email-address.ts';
 import { COLUMNS, type ColumnType, type SECRETS, splitType } from '../../../fixture/columns.ts';
 import { readFixtureIds, readFixtureKeys, type TenantIds, type TenantKeys } from '../../../fixture/keys-and-ids.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';

@@ -30,7 +30,7 @@ export function HiddenTextChip({ seen, link }: { readonly seen: SeenText | undef
 export function CompareTab({ mail, seen }: SeenProps & { readonly mail: MailDetails }) {
   const hasHtml = mail.htmlBody !== null;
   const seenPieces = seen.pieces.filter(({ sight }) => sight !== 'hidden');
-  const compared = useMemo(() => compareWords(textOf(seenPieces), mail.plainBody), [seen, mail.plainBody]);
+  const compared = useMemo(() => compareWords(joinPieces(seenPieces), mail.plainBody), [seen, mail.plainBody]);
   const isHiddenInHtml = seen.pieces.some(({ sight }) => sight === 'hidden');
   const [form, setForm] = useState<'htmlBody' | 'plainBody'>(hasHtml && isHiddenInHtml ? 'htmlBody' : 'plainBody');
   return (
@@ -192,6 +192,6 @@ function Notes({
   );
 }
 
-function textOf(pieces: readonly TextPiece[]): string {
+function joinPieces(pieces: readonly TextPiece[]): string {
   return pieces.map(({ text, line }, index) => (line === pieces[index - 1]?.line ? text : `\n${text}`)).join('');
 }

@@ -1,0 +1,383 @@
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readDuration } from '../../basics/duration.ts';
+import { parseForeignJson } from '../../basics/foreign-json.ts';
+import { toPrintableJson } from '../../basics/printable.ts';
+import { isUrlWithScheme } from '../../basics/text.ts';
+import { NAME } from '../../basics/version.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { CannotStartError, type CreateAgent, type TrialAgent } from '../../evaluate/agent-driver.ts';
+import { compareEvaluations, isWorse, writeComparison } from '../../evaluate/compare-evaluations.ts';
+import { loadScenarios } from '../../evaluate/evaluate.ts';
+import { type Evaluation, REPORT_VERSION } from '../../evaluate/evaluation.ts';
+import { type ParsedScenario, ScenarioError } from '../../evaluate/parse-scenarios.ts';
+import {
+  AgentPorts,
+  checkAgentListens,
+  hasPlaceholder,
+  LastingAgent,
+  ProcessAgent,
+  RunningAgent,
+  StartedAgent,
+} from '../../evaluate/process-agent.ts';
+import { trialKey, writeEvaluationPage } from '../../evaluate/report-html.ts';
+import { writeJunit } from '../../evaluate/report-junit.ts';
+import { writeEvaluation } from '../../evaluate/report-text.ts';
+import { type FinishedTrial, IdleError, type RunDetails, runEvaluation } from '../../evaluate/run-evaluation.ts';
+import { findPlace, type TrialScope } from '../../evaluate/run-trial.ts';
+import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from '../../evaluate/scenario-values.ts';
+import { runShellCommand } from '../../evaluate/shell-command.ts';
+import { FixtureError } from '../../fixture/fixture-part.ts';
+import { DEFAULT_HOST } from '../../server/loopback.ts';
+import { ProcessTrees } from '../../server/process-tree.ts';
+import {
+  CannotRunError,
+  type GivenFlag,
+  type GivenFlags,
+  parseEach,
+  parsePair,
+  quote,
+  type RunCommand,
+  readText,
+  type Terminal,
+  textOfFlag,
+  UsageError,
+} from '../command.ts';
+import { explainWriteError, readNamedFile } from '../files.ts';
+import { EVALUATE_FLAGS } from '../flags.ts';
+import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
+import { readFixture } from '../read-fixture.ts';
+import { explainListenError } from './explain-listen-error.ts';
+import { parseOne } from './start-settings.ts';
+
+/** The exit code if nothing could be run, or not everything. */
+const COULD_NOT_RUN = 2;
+
+/**
+ * Runs scenarios with an agent, or compares two reports. The exit code is 0 if every scenario has reached what is
+ * required, which is by default that every trial passes, 1 if one has not, and 2 if the scenarios could not be run.
+ */
+export const evaluateCommand: RunCommand = async (terminal, flags, first = '', command, others) => {
+  if (first === 'compare') return compare(terminal, flags, others);
+  return run(terminal, flags, [first, ...others], command).catch((error: unknown) => {
+    const isKnown = [ScenarioError, IdleError, ApiError, FixtureError, CannotRunError, CannotStartError].some(
+      (known) => error instanceof known,
+    );
+    const { code = '', port = 0, message } = error as Error & { readonly code?: string; readonly port?: number };
+    const sentence = isKnown ? message : explainListenError(code, { host: DEFAULT_HOST, port, flag: '--port' });
+    throw sentence === undefined ? error : new CannotRunError(sentence, COULD_NOT_RUN);
+  });
+};
+
+async function run(
+  terminal: Terminal,
+  flags: GivenFlags,
+  paths: readonly string[],
+  command: readonly string[],
+): Promise<number> {
+  if (flags.all) throw new UsageError(`${flags.all.source} is only for the command evaluate compare.`);
+  const agentUrl = readAgentUrl(flags);
+  if (agentUrl === undefined && command.length === 0) {
+    throw new UsageError(
+      'The command evaluate needs the command that starts the agent, after --, or --agent-url; for example: ' +
+        `npx ${NAME} evaluate ${paths[0]} -- node agent.js.`,
+    );
+  }
+  if (agentUrl !== undefined && command.length > 0) {
+    throw new UsageError('The command evaluate takes either --agent-url or a command after --, but got both.');
+  }
+  const isShared = flags.shared?.value === true || (agentUrl !== undefined && !hasPlaceholder(agentUrl));
+  const repeat = readCount(flags.repeat, 1);
+  const k = readCount(flags.k, 1);
+  if (k !== undefined && k > (repeat ?? 1)) {
+    throw new UsageError(`${flags.k?.source} must be at most the number of trials in --repeat, ${repeat ?? 1}.`);
+  }
+  const require = readShare(flags.require);
+  const set = parseEach(flags.set, (text, source) => parsePair(text, source, '<parameter>=<text>'));
+  const scenarios = await loadScenarios(paths, { told: readTold(flags.told), parameters: Object.fromEntries(set) });
+  const started = scenarios.find(({ agent }) => agent.told === 'start');
+  if (started && (isShared || agentUrl !== undefined)) {
+    throw new UsageError(
+      `The scenario ${quote(started.name)} has told: start, so its command is started when mail has come; this needs a ` +
+        'command after --, without --shared.',
+    );
+  }
+  const fixtureFile = textOfFlag(flags.fixtures);
+  const fixtures = fixtureFile === undefined ? undefined : await readFixture(fixtureFile, terminal.err);
+  const controller = new AbortController();
+  void terminal.interrupted.then(() => controller.abort());
+  const files = await Files.open(flags);
+  const lasting = { agent: undefined as TrialAgent | undefined };
+  const createAgent = agentsOf(terminal, flags, command, agentUrl);
+  const details: RunDetails = {
+    repeat,
+    require,
+    k,
+    concurrency: readCount(flags.concurrency, 1),
+    only: textOfFlag(flags.only),
+    seed: parseOne(EVALUATE_FLAGS.seed, flags.seed),
+    timeoutMs: readTime(flags.timeout, 1),
+    quietMs: readTime(flags['quiet-time'], 0),
+    port: parseOne(EVALUATE_FLAGS.port, flags.port) ?? 0,
+    fixtures: fixtures as never,
+    isShared,
+    keepsSecrets: agentUrl !== undefined && !hasPlaceholder(agentUrl),
+    runCommand: runShellCommand,
+    signal: controller.signal,
+    createAgent: isShared
+      ? async () => {
+          if (!lasting.agent) throw new Error('The shared agent was not started.');
+          return new LastingAgent(lasting.agent);
+        }
+      : createAgent,
+    async onShared(scope) {
+      lasting.agent = await startShared(scope, scenarios, createAgent);
+    },
+    async onTrial(trial) {
+      await files.keepTrace(trial, scenarios);
+      showProgress(terminal, trial);
+    },
+  };
+  try {
+    if (agentUrl !== undefined) await checkAgentListens(agentUrl);
+    const evaluation = await runEvaluation(scenarios, details);
+    terminal.showStatus?.('');
+    // If a file cannot be written, the result is not lost.
+    terminal.out(flags.json?.value === true ? toPrintableJson(evaluation) : writeEvaluation(evaluation));
+    await files.write(evaluation);
+    if (controller.signal.aborted) return COULD_NOT_RUN;
+    return evaluation.isGateMet ? 0 : 1;
+  } finally {
+    await lasting.agent?.stop();
+    await files.close();
+  }
+}
+
+/** Starts the agent that serves all trials, with a webhook for all inboxes of its tenant. */
+async function startShared(
+  scope: TrialScope,
+  scenarios: readonly ParsedScenario[],
+  createAgent: CreateAgent,
+): Promise<TrialAgent> {
+  const [scenario] = scenarios;
+  if (!scenario) throw new Error('There is no scenario.');
+  const { mailbox, ids } = scope;
+  const agent = await createAgent(scenario, 0);
+  const wanted = scenario.agent.inbox;
+  const place = findPlace(scope, wanted);
+  if (!place) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
+  const webhookUrl = agent.webhookUrl(place);
+  const webhook =
+    webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });
+  try {
+    const controlToken = scenarios.every((each) => each.agent.control) ? scope.door.token : undefined;
+    await agent.start({ ...place, webhookSecret: webhook?.secret, controlToken });
+  } catch (error) {
+    await agent.stop();
+    throw error instanceof CannotRunError ? error : new CannotRunError((error as Error).message, COULD_NOT_RUN);
+  }
+  return agent;
+}
+
+/** Returns the function that creates the agent of a trial: a process, or one that runs already. */
+function agentsOf(
+  terminal: Terminal,
+  flags: GivenFlags,
+  command: readonly string[],
+  agentUrl: string | undefined,
+): CreateAgent {
+  if (agentUrl !== undefined) return async () => new RunningAgent(agentUrl);
+  const readyText = textOfFlag(flags.ready);
+  const doneText = textOfFlag(flags.done);
+  const ports = new AgentPorts();
+  const trees = new ProcessTrees();
+  const onLeft = (sentence: string) => terminal.err(`${NAME}: ${sentence}`);
+  return async ({ agent }) => {
+    const path = agent.told === 'webhook' ? agent.path : undefined;
+    const options = { command, env: terminal.env, path, readyText, doneText, trees, onLeft };
+    const port = await ports.take();
+    if (agent.told !== 'start') return new ProcessAgent(options, port);
+    // Such an agent is ready when it has been started.
+    return new StartedAgent(() => new ProcessAgent({ ...options, readyText: undefined }, port));
+  };
+}
+
+function readAgentUrl(flags: GivenFlags): string | undefined {
+  const url = textOfFlag(flags['agent-url']);
+  if (url === undefined || isUrlWithScheme(url.replace(/[{}]/g, ''), /^https?$/)) return url;
+  throw new UsageError(`${flags['agent-url']?.source} must be the URL of the agent's webhook, not ${quote(url)}.`);
+}
+
+function readShare(flag: GivenFlag | undefined): number | undefined {
+  const text = textOfFlag(flag);
+  if (text === undefined) return undefined;
+  if (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && isShare(Number(text))) return Number(text);
+  throw new UsageError(`${flag?.source} must be ${SHARE_RULE}, not ${quote(text)}.`);
+}
+
+function readTold(flag: GivenFlag | undefined): Told | undefined {
+  const text = textOfFlag(flag);
+  const told = TOLD.find((each) => each === text);
+  if (text === undefined || told) return told;
+  throw new UsageError(`${flag?.source} must be ${TOLD_RULE}, not ${quote(text)}.`);
+}
+
+function readCount(flag: GivenFlag | undefined, least: number): number | undefined {
+  const text = textOfFlag(flag);
+  if (text === undefined) return undefined;
+  if (/^\d{1,7}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new UsageError(`${flag?.source} must be a whole number from ${least} to 9999999, not ${quote(text)}.`);
+}
+
+function readTime(flag: GivenFlag | undefined, leastMs: number): number | undefined {
+  const text = textOfFlag(flag);
+  if (text === undefined) return undefined;
+  const timeMs = readDuration(/^\d+$/.test(text) ? Number(text) : text);
+  if (timeMs !== undefined && timeMs >= leastMs && timeMs <= 24 * 60 * 60 * 1000) return timeMs;
+  throw new UsageError(`${flag?.source} must be a duration such as 60s or 5m, up to 1d, not ${quote(text)}.`);
+}
+
+function showProgress({ showStatus }: Terminal, { done, total, scenario, report }: FinishedTrial): void {
+  showStatus?.(`${done} of ${total} trials; the latest, of ${quote(scenario.name)}, ${report.verdict}`);
+}
+
+/** How large a page may become by its traces, in bytes. */
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+
+/** The files that a run writes. Traces are kept in files, so that memory does not grow with the number of trials. */
+class Files {
+  readonly #junit: string | undefined;
+  readonly #html: string | undefined;
+  readonly #traces: string | undefined;
+  readonly #temporary: string | undefined;
+  readonly #options: OutputOptions;
+  readonly #names = new Map<string, string>();
+
+  private constructor(flags: GivenFlags, temporary: string | undefined) {
+    this.#junit = textOfFlag(flags.junit);
+    this.#html = textOfFlag(flags.html);
+    this.#traces = textOfFlag(flags.traces);
+    this.#temporary = temporary;
+    this.#options = readForce(flags);
+  }
+
+  /** Creates the folders that are needed, and checks the others, before anything runs. */
+  static async open(flags: GivenFlags): Promise<Files> {
+    const traces = textOfFlag(flags.traces);
+    const [junit, html] = [readText(flags.junit), readText(flags.html)];
+    if (junit !== undefined) await checkOutput(junit, OUTPUT_KINDS.junit, readForce(flags));
+    if (html !== undefined) await checkOutput(html, OUTPUT_KINDS.page, readForce(flags));
+    if (traces !== undefined) {
+      await mkdir(traces, { recursive: true }).catch((error: unknown) => {
+        throw explainWriteError(error, traces);
+      });
+      const names = await readdir(traces).catch((error: unknown) => {
+        throw explainWriteError(error, traces);
+      });
+      // A file with the name of a trace that the run may write.
+      for (const name of names.filter((each) => /^\d{3,}-.*-\d+\.jsonl$/.test(each))) {
+        await checkOutput(join(traces, name), OUTPUT_KINDS.trace, readForce(flags));
+      }
+    }
+    const needsTemporary = textOfFlag(flags.html) !== undefined && traces === undefined;
+    return new Files(flags, needsTemporary ? await mkdtemp(join(tmpdir(), `${NAME}-`)) : undefined);
+  }
+
+  /** Writes the trace of a trial, if a folder of traces or a page is wanted. */
+  async keepTrace({ scenario, report, trace }: FinishedTrial, scenarios: readonly ParsedScenario[]): Promise<void> {
+    const folder = this.#traces ?? this.#temporary;
+    if (folder === undefined) return;
+    const place = scenarios.findIndex(({ name }) => name === (scenario.twinOf ?? scenario.name)) + 1;
+    const slug = scenario.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60);
+    const file = join(folder, `${String(place).padStart(3, '0')}-${slug}-${report.number}.jsonl`);
+    this.#names.set(`${scenario.name}\n${report.number}`, file);
+    await writeOutput(file, OUTPUT_KINDS.trace, trace(), this.#options);
+  }
+
+  /** Writes the report in the forms that are wanted. */
+  async write(evaluation: Evaluation): Promise<void> {
+    if (this.#junit !== undefined) {
+      await writeOutput(this.#junit, OUTPUT_KINDS.junit, writeJunit(evaluation), this.#options);
+    }
+    if (this.#html === undefined) return;
+    const files = new Map(
+      evaluation.scenarios.flatMap(({ name, trials }, index) =>
+        trials.flatMap(({ number }) => {
+          const file = this.#names.get(`${name}\n${number}`);
+          return file === undefined ? [] : [[trialKey(index, number), file] as const];
+        }),
+      ),
+    );
+    let bytes = 0;
+    const page = await writeEvaluationPage(evaluation, (key) => {
+      const file = files.get(key);
+      if (file === undefined) return undefined;
+      bytes += statSync(file).size;
+      return bytes > MAX_PAGE_BYTES ? undefined : readFileSync(file, 'utf8');
+    });
+    await writeOutput(this.#html, OUTPUT_KINDS.page, page, this.#options);
+  }
+
+  async close(): Promise<void> {
+    if (this.#temporary !== undefined) await rm(this.#temporary, { recursive: true, force: true });
+  }
+}
+
+/** The flags that `evaluate compare` takes. */
+const COMPARE_FLAGS: ReadonlySet<string> = new Set(['all', 'json']);
+
+/**
+ * Compares two reports that `evaluate --json` has printed. The exit code is 1 if the agent got worse, on the whole or in a
+ * scenario.
+ */
+async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly string[]): Promise<number> {
+  const other = Object.entries(flags).find(([name, flag]) => !COMPARE_FLAGS.has(name) && flag?.source.startsWith('-'));
+  if (other) throw new UsageError(`The command evaluate compare does not take ${other[1]?.source}; see --help.`);
+  const [before, after, ...more] = paths;
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw new UsageError(
+      `The command evaluate compare takes two reports: ${NAME} evaluate compare before.json after.json.`,
+    );
+  }
+  const comparison = compareEvaluations(await readReport(before), await readReport(after));
+  if (comparison.scenarios.length === 0) {
+    throw new CannotRunError(`The reports ${before} and ${after} have no scenario in common.`, COULD_NOT_RUN);
+  }
+  const all = flags.all?.value === true;
+  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : writeComparison(comparison, { all }));
+  return isWorse(comparison) ? 1 : 0;
+}
+
+/** More trials than that has no scenario: `--repeat` takes no more. */
+const MAX_COUNT = 9_999_999;
+
+async function readReport(file: string): Promise<Evaluation> {
+  const text = await readNamedFile(file, 'report').catch(({ message }: Error) => {
+    throw new CannotRunError(message, COULD_NOT_RUN);
+  });
+  let value: unknown;
+  try {
+    value = parseForeignJson(String(text));
+  } catch {
+    refuseReport(file, 'it is not JSON');
+  }
+  const { type, version, scenarios } = Object(value) as Partial<Evaluation>;
+  if (type !== 'evaluation') refuseReport(file, 'its type must be "evaluation"');
+  if (Number(version) > REPORT_VERSION) refuseReport(file, `its version is ${version}; use a newer ${NAME}`);
+  const isCounted = (scenario: unknown) => {
+    const { name, passed, failed, cannotTell = 0 } = Object(scenario);
+    const isCount = (count: unknown) => Number.isSafeInteger(count) && Number(count) >= 0 && Number(count) <= MAX_COUNT;
+    return typeof name === 'string' && [passed, failed, cannotTell].every(isCount);
+  };
+  if (!Array.isArray(scenarios) || !scenarios.every(isCounted)) {
+    refuseReport(file, 'each of its scenarios must have name, passed and failed');
+  }
+  return value as Evaluation;
+}
+
+/** @throws {CannotRunError} with why a file is not a report. */
+function refuseReport(file: string, reason: string): never {
+  throw new CannotRunError(`The file ${file} is not a report of ${NAME} evaluate --json: ${reason}.`, COULD_NOT_RUN);
+}

@@ -1,0 +1,340 @@
+import { formatPercent } from '../basics/percent.ts';
+import { toPrintable } from '../basics/printable.ts';
+import { plural } from '../basics/text.ts';
+import type { Evaluation } from './evaluation.ts';
+import { benjaminiHochberg, fisherExact, leastFisherExact, type TwoRuns, testJointly } from './statistics.ts';
+
+/** How probable it may be that a comparison of two runs of the same agent finds any change. */
+const LEVEL = 0.05;
+
+/**
+ * The three questions of a comparison share the level: whether the agent has changed on the whole, whether more was lost
+ * or gained in single scenarios than by chance, and which scenarios have changed. With one scenario they are the same.
+ */
+const QUESTIONS = 3;
+
+/** How many trials `neededTrials` looks at. */
+const MOST_TRIALS = 1_000;
+
+/** How one scenario has changed between two runs. */
+export interface ComparedScenario extends TwoRuns {
+  /** Its name. */
+  readonly name: string;
+  /**
+   * `better` or `worse` only if chance alone is improbable; `unchanged` if the share of trials that passed is the same;
+   * `not judged` if one of the runs has no trial of it.
+   */
+  readonly change: 'better' | 'worse' | 'within chance' | 'unchanged' | 'not judged';
+  /** How many trials could not be told before. They count as trials that did not pass. */
+  readonly cannotTellBefore: number;
+  /** How many trials cannot be told after. They count as trials that did not pass. */
+  readonly cannotTellAfter: number;
+  /** The value of Fisher's exact test, adjusted; a change is significant if it is at most 0.05. Null if `not judged`. */
+  readonly adjustedP: number | null;
+  /**
+   * If no other scenario changes: a run after that has as many trials, of which at most so many passed, would have been
+   * found worse. Null if so few trials cannot show any loss.
+   */
+  readonly worseFrom: number | null;
+  /** In the same way: a run of which at least so many passed would have been found better. */
+  readonly betterFrom: number | null;
+  /**
+   * From how many trials in each run the difference that was observed would be found or, without any, a change from all
+   * to none. Above 50 it is right to within 5 %. Null if more than 1,000 are needed, and if the change was found.
+   */
+  readonly neededTrials: number | null;
+}
+
+/** How all scenarios together have changed. */
+export interface OverallChange extends TwoRuns {
+  /**
+   * `better` or `worse` if that shows on the whole, by losses or gains, or in a scenario; `mixed` if both do, so that some
+   * scenarios got better and others worse.
+   */
+  readonly change: 'better' | 'worse' | 'mixed' | 'within chance' | 'not judged';
+  /** How probable so large a difference on the whole is by chance, adjusted; null if `not judged`. */
+  readonly adjustedP: number | null;
+  /** How probable such losses in single scenarios are by chance, adjusted; null if `not judged`. */
+  readonly adjustedPOfLosses: number | null;
+  /** How probable such gains in single scenarios are by chance, adjusted; null if `not judged`. */
+  readonly adjustedPOfGains: number | null;
+}
+
+/** Two runs, compared. */
+export interface Comparison {
+  /** All scenarios that both runs have, together. */
+  readonly overall: OverallChange;
+  /** The scenarios that both runs have. */
+  readonly scenarios: readonly ComparedScenario[];
+  /** The names of the scenarios that only the run before has. */
+  readonly onlyBefore: readonly string[];
+  /** The names of the scenarios that only the run after has. */
+  readonly onlyAfter: readonly string[];
+}
+
+/** What a comparison reads of a scenario in a report. A report of an earlier version may lack `cannotTell`. */
+export type ComparableScenario = Pick<Evaluation['scenarios'][number], 'name' | 'passed' | 'failed'> & {
+  readonly cannotTell?: number | undefined;
+};
+
+/** What a comparison reads of a report. */
+export interface ComparableEvaluation {
+  /** The scenarios. */
+  readonly scenarios: readonly ComparableScenario[];
+}
+
+/**
+ * Compares two runs by the scenarios that both have. If the agent is the same, a comparison finds any change in at most
+ * 5 % of all cases. Every trial counts; one that cannot be told did not pass.
+ */
+export function compareEvaluations(before: ComparableEvaluation, after: ComparableEvaluation): Comparison {
+  const afterByName = new Map(after.scenarios.map((scenario) => [scenario.name, scenario]));
+  const beforeNames = new Set(before.scenarios.map(({ name }) => name));
+  const both = before.scenarios.flatMap((scenario) => {
+    const other = afterByName.get(scenario.name);
+    return other ? [numbersOf(scenario, other)] : [];
+  });
+  const judged = both.filter(isJudged);
+  const questions = judged.length > 1 ? QUESTIONS : 1;
+  // What could not be found in any case, because all trials passed or they are few, takes nothing from the others (Tarone,
+  // "A Modified Bonferroni Method for Discrete Data", Biometrics 46, 1990).
+  const testable = judged.filter((runs) => leastFisherExact(runs) * questions <= LEVEL);
+  const values = benjaminiHochberg(testable.map((runs) => Math.min(1, fisherExact(runs) * questions)));
+  const adjusted = new Map(testable.map((runs, index) => [runs, values[index] ?? 1]));
+  const scenarios = both.map((numbers): ComparedScenario => {
+    if (!isJudged(numbers)) {
+      return {
+        ...numbers,
+        change: 'not judged',
+        adjustedP: null,
+        worseFrom: null,
+        betterFrom: null,
+        neededTrials: null,
+      };
+    }
+    const adjustedP = adjusted.get(numbers) ?? 1;
+    // How many tests a change of this scenario alone has to stand out from.
+    const tests = questions * (testable.length + (adjusted.has(numbers) ? 0 : 1));
+    const change = findChange(numbers, adjustedP);
+    return {
+      ...numbers,
+      change,
+      adjustedP,
+      ...findLimits(numbers, tests),
+      neededTrials: change === 'worse' || change === 'better' ? null : countNeededTrials(numbers, tests),
+    };
+  });
+  return {
+    overall: compareOverall(judged, questions, new Set(scenarios.map(({ change }) => change))),
+    scenarios,
+    onlyBefore: before.scenarios.map(({ name }) => name).filter((name) => !afterByName.has(name)),
+    onlyAfter: after.scenarios.map(({ name }) => name).filter((name) => !beforeNames.has(name)),
+  };
+}
+
+/** Returns whether a comparison shows that the agent got worse: on the whole, or in some scenarios. */
+export function isWorse({ overall }: Comparison): boolean {
+  return overall.change === 'worse' || overall.change === 'mixed';
+}
+
+function numbersOf(before: ComparableScenario, after: ComparableScenario) {
+  const [cannotTellBefore, cannotTellAfter] = [before.cannotTell ?? 0, after.cannotTell ?? 0];
+  return {
+    name: before.name,
+    passedBefore: before.passed,
+    trialsBefore: before.passed + before.failed + cannotTellBefore,
+    passedAfter: after.passed,
+    trialsAfter: after.passed + after.failed + cannotTellAfter,
+    cannotTellBefore,
+    cannotTellAfter,
+  };
+}
+
+function isJudged({ trialsBefore, trialsAfter }: TwoRuns): boolean {
+  return trialsBefore > 0 && trialsAfter > 0;
+}
+
+function compareOverall(
+  judged: readonly TwoRuns[],
+  questions: number,
+  found: ReadonlySet<ComparedScenario['change']>,
+): OverallChange {
+  const sumOf = (field: keyof TwoRuns) => judged.reduce((sum, runs) => sum + runs[field], 0);
+  const sums = {
+    passedBefore: sumOf('passedBefore'),
+    trialsBefore: sumOf('trialsBefore'),
+    passedAfter: sumOf('passedAfter'),
+    trialsAfter: sumOf('trialsAfter'),
+  };
+  if (judged.length === 0) {
+    return { ...sums, change: 'not judged', adjustedP: null, adjustedPOfLosses: null, adjustedPOfGains: null };
+  }
+  const { onTheWhole, losses, gains } = testJointly(judged);
+  const adjustedP = Math.min(1, onTheWhole * questions);
+  // Losses and gains are two tests. With one scenario, the test on the whole says all.
+  const isOne = judged.length === 1;
+  const adjustedPOfLosses = isOne ? 1 : Math.min(1, losses * 2 * questions);
+  const adjustedPOfGains = isOne ? 1 : Math.min(1, gains * 2 * questions);
+  // Compared with what was to be expected in each scenario, not by the sums: the scenarios may have different numbers of
+  // trials.
+  const gained = judged.reduce((sum, runs) => {
+    const passed = runs.passedBefore + runs.passedAfter;
+    return sum + runs.passedAfter - (passed * runs.trialsAfter) / (runs.trialsBefore + runs.trialsAfter);
+  }, 0);
+  const hasLost = found.has('worse') || adjustedPOfLosses <= LEVEL || (adjustedP <= LEVEL && gained < 0);
+  const hasGained = found.has('better') || adjustedPOfGains <= LEVEL || (adjustedP <= LEVEL && gained > 0);
+  const change = hasLost && hasGained ? 'mixed' : hasLost ? 'worse' : hasGained ? 'better' : 'within chance';
+  return { ...sums, change, adjustedP, adjustedPOfLosses, adjustedPOfGains };
+}
+
+function findChange(
+  { passedBefore, trialsBefore, passedAfter, trialsAfter }: TwoRuns,
+  adjustedP: number,
+): ComparedScenario['change'] {
+  // Multiplied, because shares are rounded.
+  const difference = passedAfter * trialsBefore - passedBefore * trialsAfter;
+  if (difference === 0) return 'unchanged';
+  if (adjustedP > LEVEL) return 'within chance';
+  return difference > 0 ? 'better' : 'worse';
+}
+
+/** Finds the results of the run after that would have been found worse or better than the one before. */
+function findLimits(runs: TwoRuns, tests: number): Pick<ComparedScenario, 'worseFrom' | 'betterFrom'> {
+  const { passedBefore, trialsBefore, trialsAfter } = runs;
+  const isFound = (passedAfter: number) => fisherExact({ ...runs, passedAfter }) * tests <= LEVEL;
+  const same = (passedBefore * trialsAfter) / trialsBefore;
+  // The farther from the result before, the smaller the value of the test, so the limits are found by halving.
+  const worse = findFirst(Math.ceil(same), (distance) => isFound(Math.ceil(same) - distance));
+  const better = findFirst(trialsAfter - Math.floor(same), (distance) => isFound(Math.floor(same) + distance));
+  return {
+    worseFrom: worse === undefined ? null : Math.ceil(same) - worse,
+    betterFrom: better === undefined ? null : Math.floor(same) + better,
+  };
+}
+
+/** Returns the smallest number from 1 to `most` for which something holds that holds for all greater ones, too. */
+function findFirst(most: number, holds: (number: number) => boolean): number | undefined {
+  if (most < 1 || !holds(most)) return undefined;
+  let [low, high] = [1, most];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Returns from how many trials in each run the shares of two runs would be found to differ. */
+function countNeededTrials({ passedBefore, trialsBefore, passedAfter, trialsAfter }: TwoRuns, tests: number) {
+  const isSame = passedBefore * trialsAfter === passedAfter * trialsBefore;
+  const [before, after] = isSame ? [1, 0] : [passedBefore / trialsBefore, passedAfter / trialsAfter];
+  for (let trials = 1; trials <= MOST_TRIALS; trials = Math.ceil(trials < 50 ? trials + 1 : trials * 1.05)) {
+    const runs = {
+      passedBefore: Math.round(before * trials),
+      trialsBefore: trials,
+      passedAfter: Math.round(after * trials),
+      trialsAfter: trials,
+    };
+    if (fisherExact(runs) * tests <= LEVEL) return trials;
+  }
+  return null;
+}
+
+/** The sections of a comparison, and the changes that each lists. */
+const SECTIONS = [
+  ['Worse:', 'worse'],
+  ['Better:', 'better'],
+  ['Within chance:', 'within chance'],
+  ['Unchanged:', 'unchanged'],
+  ['No trial in one of the runs:', 'not judged'],
+] as const;
+
+/**
+ * Writes what has changed on the whole, and which scenarios got better or worse, differ within chance, can be told less
+ * often, are gone or are new. Unchanged ones are only counted, unless `all` is set.
+ */
+export function writeComparison(comparison: Comparison, { all = false } = {}): string {
+  const { overall, scenarios, onlyBefore, onlyAfter } = comparison;
+  const list = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`), ''];
+  const unchanged = scenarios.filter(({ change }) => change === 'unchanged').length;
+  const shown = SECTIONS.filter(([, change]) => all || change !== 'unchanged');
+  const lessTold = scenarios.filter(({ cannotTellBefore, trialsBefore, cannotTellAfter, trialsAfter }) => {
+    return cannotTellAfter * trialsBefore > cannotTellBefore * trialsAfter;
+  });
+  const lines = [
+    describeOverall(overall),
+    '',
+    ...shown.flatMap(([title, own]) => list(title, scenarios.filter(({ change }) => change === own).map(writeLine))),
+    ...list(
+      'Cannot be told more often than before:',
+      lessTold.map(({ name, cannotTellBefore, trialsBefore, cannotTellAfter, trialsAfter }) => {
+        return `${name}: ${cannotTellBefore}/${trialsBefore} → ${cannotTellAfter}/${trialsAfter} trials, which count as not passed`;
+      }),
+    ),
+    ...list('Gone, so nothing is compared:', onlyBefore),
+    ...list('New, so nothing is compared:', onlyAfter),
+    ...(unchanged > 0 && !all
+      ? [`Unchanged: ${plural(unchanged, 'scenario')}; --all lists ${unchanged === 1 ? 'it' : 'them'}.`, '']
+      : []),
+    'If the agent is the same, any change is found in at most 5 % of such comparisons.',
+  ];
+  return lines.map(toPrintable).join('\n');
+}
+
+/** The first words of the sentence about all scenarios. */
+const OVERALL = {
+  better: 'Better',
+  worse: 'Worse',
+  mixed: 'Better in some scenarios and worse in others',
+  'within chance': 'Within chance',
+  'not judged': 'No scenario has trials in both runs',
+} as const;
+
+function describeOverall(overall: OverallChange): string {
+  const { change, adjustedP, adjustedPOfLosses, adjustedPOfGains } = overall;
+  if (adjustedP === null) return `${OVERALL[change]}.`;
+  const tests = [
+    `on the whole ${showP(adjustedP)}`,
+    `losses in single scenarios ${showP(adjustedPOfLosses ?? 1)}`,
+    `gains in single scenarios ${showP(adjustedPOfGains ?? 1)}`,
+  ];
+  return `${OVERALL[change]}: ${showResults(overall)}; ${tests.join(', ')}.`;
+}
+
+function writeLine(scenario: ComparedScenario): string {
+  const { name, change, adjustedP } = scenario;
+  const line = `${name}: ${showResults(scenario)}`;
+  if (adjustedP === null) return line;
+  if (change === 'better' || change === 'worse') return `${line}, ${showP(adjustedP)}`;
+  return `${line}${change === 'unchanged' ? '' : `, ${showP(adjustedP)}`}; ${describePower(scenario)}`;
+}
+
+/** Says which difference the trials of a scenario could have shown, and how many trials it needs. */
+function describePower({ change, worseFrom, betterFrom, trialsAfter, neededTrials }: ComparedScenario): string {
+  const limits = [
+    ...(worseFrom === null ? [] : [`a fall to ${worseFrom}/${trialsAfter}`]),
+    ...(betterFrom === null ? [] : [`a rise to ${betterFrom}/${trialsAfter}`]),
+  ];
+  const shown =
+    limits.length === 0 ? 'so few trials cannot show a change' : `these trials could have shown ${limits.join(' or ')}`;
+  if (change === 'unchanged' && limits.length > 0) return shown;
+  const needs = neededTrials === null ? `more than ${MOST_TRIALS} trials` : plural(neededTrials, 'trial');
+  return `${shown}; ${change === 'unchanged' ? 'a change from all to none' : 'this difference'} needs ${needs}`;
+}
+
+function showResults({ passedBefore, trialsBefore, passedAfter, trialsAfter }: TwoRuns): string {
+  const show = (passed: number, trials: number) =>
+    `${passed}/${trials} (${formatPercent(trials === 0 ? null : passed / trials)})`;
+  return `${show(passedBefore, trialsBefore)} → ${show(passedAfter, trialsAfter)}`;
+}
+
+/** Shows a p-value with as many decimals, from three, as show on which side of the level it is. */
+function showP(value: number): string {
+  if (value < 0.001) return 'p < 0.001';
+  for (let decimals = 3; decimals < 10; decimals += 1) {
+    const text = value.toFixed(decimals);
+    if (Number(text) <= LEVEL === value <= LEVEL) return `p = ${text}`;
+  }
+  return `p = ${value}`;
+}

@@ -1,0 +1,203 @@
+import { formatPercent, formatPercentBeside, formatPercentExactly } from '../basics/percent.ts';
+import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
+import {
+  describeUnmet,
+  type Evaluation,
+  type Gate,
+  listUnmet,
+  type ScenarioReport,
+  type TrialReport,
+} from './evaluation.ts';
+import type { Interval } from './statistics.ts';
+
+/**
+ * What people read of a report. The terminal, JUnit and HTML show these texts, each in its form; none of them calculates
+ * or words anything itself.
+ */
+export interface DescribedEvaluation {
+  /** The names of the columns of the table. */
+  readonly columns: readonly string[];
+  /** The scenarios in their order, each before its twin. */
+  readonly scenarios: readonly DescribedScenario[];
+  /** What is true of the run as a whole, in lines: its numbers, its gate, and what a reader must know. */
+  readonly totals: readonly string[];
+}
+
+/** What people read of a scenario. */
+export interface DescribedScenario {
+  readonly name: string;
+  readonly description: string | null;
+  /** The file in which it is; null if it was given in code. */
+  readonly file: string | null;
+  /** Its cells of the table, one for each column; the first is its name. */
+  readonly cells: readonly string[];
+  /** What it must reach, and what it has reached, in a sentence without its full stop. */
+  readonly gate: string;
+  readonly isGateMet: boolean;
+  readonly trials: readonly DescribedTrial[];
+  /** How many trials were not run, because the run was interrupted. */
+  readonly notRun: number;
+}
+
+/** What people read of a trial. */
+export interface DescribedTrial {
+  readonly number: number;
+  /**
+   * What became of it: `silent` if it cannot be told because silence ended it, `not judged` if it cannot be told for
+   * another reason.
+   */
+  readonly outcome: 'passed' | 'failed' | 'silent' | 'not judged';
+  /** The words for this outcome, and whether it is tolerated. */
+  readonly word: string;
+  /** Whether it did not pass, although its scenario has reached what is required. */
+  readonly isTolerated: boolean;
+  /** Its scenario, its number, what became of it, whether that is tolerated, and where the scenario is. */
+  readonly title: string;
+  /** Why it did not pass, in one line; empty if it passed. */
+  readonly summary: string;
+  /** Why it did not pass, each expectation that is not met, and the story of the mail, in lines; empty if it passed. */
+  readonly details: readonly string[];
+  /** The control calls that were refused, in lines. */
+  readonly refused: readonly string[];
+  /** What the agent printed. */
+  readonly output: string;
+  /** How long it took, in milliseconds. */
+  readonly realTimeMs: number;
+}
+
+/** Describes a report. */
+export function describeEvaluation(evaluation: Evaluation): DescribedEvaluation {
+  const { k, scenarios } = evaluation;
+  const requiredOf = scenarios.reduce((most, { gate }) => Math.max(most, gate.k), 1);
+  const columns = [
+    'Scenario',
+    'Passed',
+    'Silent',
+    'pass@1 (95 %)',
+    ...(k > 1 ? [`pass^${k}`] : []),
+    requiredOf > 1 ? `Required pass^${requiredOf}` : 'Required',
+    'Utility (95 %)',
+    'Attacks (95 %)',
+    'Time',
+    'Requests',
+  ];
+  return {
+    columns,
+    scenarios: scenarios.map((scenario) => describeScenario(scenario, k)),
+    totals: describeTotals(evaluation),
+  };
+}
+
+function describeScenario(scenario: ScenarioReport, k: number): DescribedScenario {
+  const { name, description, file, trials, gate } = scenario;
+  return {
+    name,
+    description,
+    file,
+    cells: [
+      name,
+      `${scenario.passed}/${trials.length}`,
+      String(scenario.silent),
+      describeShare(scenario.passAt1, scenario.passAt1Interval),
+      ...(k > 1 ? [formatPercent(scenario.passHatK[k - 1] ?? null)] : []),
+      `${formatPercentExactly(gate.required)}${gate.isMet ? '' : ', not met'}`,
+      describeShare(scenario.utility, scenario.utilityInterval),
+      describeShare(scenario.attackSuccess, scenario.attackSuccessInterval),
+      scenario.medianRealTimeMs === null ? '-' : `${(scenario.medianRealTimeMs / 1000).toFixed(1)} s`,
+      String(scenario.medianRequests ?? '-'),
+    ],
+    gate: describeGate(gate, scenario.passed),
+    isGateMet: gate.isMet,
+    trials: trials.map((trial) => describeTrial(scenario, trial)),
+    notRun: gate.trials - trials.length,
+  };
+}
+
+/** Shows a share and its interval, such as `80 % (38–96 %)`. */
+export function describeShare(share: number | null, interval: Interval | null): string {
+  if (interval === null) return formatPercent(share);
+  return `${formatPercent(share)} (${formatPercent(interval.low).replace(' %', '')}–${formatPercent(interval.high)})`;
+}
+
+function describeGate({ required, k, trials, reached }: Gate, passed: number): string {
+  const shown = formatPercentBeside(reached, required);
+  const what = `${passed} of ${trials} trials passed`;
+  return `${what}${k === 1 ? ` (${shown})` : `, so pass^${k} is ${shown}`}; ${formatPercentExactly(required)} required`;
+}
+
+function describeTotals(evaluation: Evaluation): string[] {
+  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, isGateMet } = evaluation;
+  const parts = [`${passed} of ${passed + failed + cannotTell} trials passed`, `${failed} failed`];
+  if (silent > 0) parts.push(`${silent} cannot be told, because silence ended them`);
+  if (cannotTell > silent) parts.push(`${cannotTell - silent} could not be judged`);
+  const notRun = scenarios.reduce((sum, { gate, trials }) => sum + gate.trials - trials.length, 0);
+  if (notRun > 0) parts.push(`${notRun} were not run`);
+  const unmet = scenarios.filter(({ gate }) => !gate.isMet);
+  const totals = [`${parts.join(', ')}.`];
+  if (isGateMet) {
+    const all = scenarios.length === 1 ? 'The scenario has' : `All ${scenarios.length} scenarios have`;
+    totals.push(`Gate: met. ${all} reached what is required.`);
+  } else {
+    const count = `${unmet.length} of ${scenarios.length} scenarios ${unmet.length === 1 ? 'has' : 'have'}`;
+    totals.push(`Gate: not met. ${count} not reached what is required:`);
+    totals.push(...unmet.map(({ name, gate, passed: own }) => `  ${name}: ${describeGate(gate, own)}.`));
+  }
+  if (evaluation.utility !== null) {
+    const shown = describeShare(evaluation.utility, evaluation.utilityInterval);
+    totals.push(`Utility: ${shown} of the harmless twins were handled.`);
+  }
+  if (evaluation.attackSuccess !== null) {
+    totals.push(`Attack success: ${describeShare(evaluation.attackSuccess, evaluation.attackSuccessInterval)}.`);
+  }
+  if (leastSilenceMs !== null) {
+    const seconds = Math.round(leastSilenceMs / 100) / 10;
+    totals.push(`Where silence ended a trial, what must not happen was not seen within ${seconds} s of silence.`);
+  }
+  return [...totals, ...evaluation.notes];
+}
+
+/** The words for what became of a trial. */
+const OUTCOMES = {
+  passed: 'passed',
+  failed: 'failed',
+  silent: 'cannot tell',
+  'not judged': 'could not be judged',
+} as const satisfies Record<DescribedTrial['outcome'], string>;
+
+function describeTrial(scenario: ScenarioReport, trial: TrialReport): DescribedTrial {
+  const { number, verdict, isSilent, summary, refusedCalls, output, realTimeMs } = trial;
+  const outcome = verdict === 'cannot tell' ? (isSilent ? 'silent' : 'not judged') : verdict;
+  const where = scenario.file === null ? '' : ` (${[scenario.file, scenario.line].filter(Boolean).join(':')})`;
+  const isTolerated = verdict !== 'passed' && scenario.gate.isMet;
+  const word = isTolerated ? `${OUTCOMES[outcome]}, tolerated` : OUTCOMES[outcome];
+  return {
+    number,
+    outcome,
+    word,
+    isTolerated,
+    title: `${scenario.name}, trial ${number}, ${word}${where}`,
+    summary: (summary ?? '').replaceAll(/\s+/g, ' '),
+    details: verdict === 'passed' ? [] : describeDetails(trial),
+    refused: refusedCalls.map(({ call, count }) => `Refused, ${count} times: ${call}`),
+    output,
+    realTimeMs,
+  };
+}
+
+/** Writes what did not go as expected in a trial: why it ended, each expectation, and the story of the mail. */
+function describeDetails({ reason, expectations, story }: TrialReport): string[] {
+  const lines = reason === null ? [] : reason.split('\n');
+  for (const expectation of listUnmet(expectations)) {
+    lines.push(describeUnmet(expectation), ...indent(expectation.message ?? ''));
+  }
+  for (const { text, verdict, message } of expectations) {
+    if (verdict === 'yes' && message !== null) lines.push(`So it is, but it was tried: ${text}`, ...indent(message));
+  }
+  const isTold = expectations.some(({ message }) => message?.includes(STORY_TITLE));
+  return isTold || story.length === 0 ? lines : [...lines, STORY_TITLE, ...indent(story.join('\n'))];
+}
+
+/** Indents each line of a text by two spaces. */
+export function indent(text: string): string[] {
+  return text.split('\n').map((line) => `  ${line}`.trimEnd());
+}

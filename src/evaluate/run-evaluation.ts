@@ -1,0 +1,243 @@
+import { setMaxListeners } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { createNameCheck } from '../basics/named-error.ts';
+import { performance, RealDate } from '../basics/real-timers.ts';
+import type { FixtureInput } from '../fixture/parse-fixture.ts';
+import type { CreateAgent } from './agent-driver.ts';
+import { EarlierTrials } from './earlier-trials.ts';
+import { Emulators } from './emulators.ts';
+import { createEvaluation, type Evaluation, type TrialReport, toTrialReport } from './evaluation.ts';
+import { createIdleAgent } from './function-agent.ts';
+import { type ParsedScenario, ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
+import { type RunShellCommand, runTrial, type TrialOutcome, type TrialScope, type TrialSettings } from './run-trial.ts';
+
+/** How an evaluation is run. */
+export interface RunOptions {
+  /** How often each scenario is run. Default: 1. */
+  readonly repeat?: number | undefined;
+  /**
+   * The share of its trials that must pass, from 0 to 1, for each scenario that does not say it by `require`; with `k`,
+   * the least pass^k. A trial that cannot be told did not pass. Default: 1, so that every trial must pass.
+   */
+  readonly require?: number | undefined;
+  /**
+   * The k of the pass^k that the report shows, and of which `require` is required: from 1 to `repeat`. Default: the report
+   * shows that of `repeat`, and the share of the trials that passed is required.
+   */
+  readonly k?: number | undefined;
+  /** How many trials run at the same time. Default: the number of processors, at most 8. */
+  readonly concurrency?: number | undefined;
+  /** Only scenarios whose names contain this text, with their twins. Default: all. */
+  readonly only?: string | undefined;
+  /** The seed of the samples, ids and domains: a whole number from 0 to 2^53 - 1. Default: 1. */
+  readonly seed?: number | undefined;
+  /** The longest real time of a trial whose scenario has no limit, in milliseconds. Default: 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * How long nothing may happen, in milliseconds of real time, until an agent counts as quiet: no request, command, mail
+   * or delivery. Default: 2,000.
+   */
+  readonly quietMs?: number | undefined;
+  /** The fixture; its first tenant is the one of the agent. Default: the default fixture, with empty inboxes. */
+  readonly fixtures?: FixtureInput | undefined;
+}
+
+/** What a program that runs an evaluation adds. */
+export interface RunDetails extends RunOptions {
+  readonly createAgent: CreateAgent;
+  /** Whether one agent serves all trials, one after the other, with the whole emulator. */
+  readonly isShared?: boolean | undefined;
+  /** Whether a shared agent knows the keys of the fixture, which are then not replaced. */
+  readonly keepsSecrets?: boolean | undefined;
+  /** The port of the emulator; 0 for a free one. */
+  readonly port?: number | undefined;
+  readonly runCommand: RunShellCommand;
+  readonly signal?: AbortSignal | undefined;
+  /** Is called after each trial; the trace can be read until it returns. */
+  readonly onTrial?: ((done: FinishedTrial) => void | Promise<void>) | undefined;
+  /** Is called with the emulator of a shared agent, before the first trial. */
+  readonly onShared?: ((scope: TrialScope) => Promise<void>) | undefined;
+}
+
+/** A trial that has ended. */
+export interface FinishedTrial {
+  readonly scenario: ParsedScenario;
+  readonly report: TrialReport;
+  /** How many trials have ended so far, and how many there are. */
+  readonly done: number;
+  readonly total: number;
+  trace(): string;
+}
+
+/** The default values of the options. */
+export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_000 } as const;
+
+/** What the report says if the keys of the fixture are not replaced. */
+const KEEPS_SECRETS =
+  'The keys are those of the fixture, because the agent knows no others. Who knows them can act in its place.';
+
+/** Thrown if an agent that does nothing would pass some scenarios, so that they show nothing. */
+export class IdleError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = createNameCheck('IdleError');
+  /** Always `IdleError`. */
+  override readonly name = 'IdleError';
+}
+
+/**
+ * Runs every scenario, and its twin, with an agent.
+ *
+ * @throws {IdleError} before the agent is started, if one that does nothing would pass a scenario. @throws
+ *   {ScenarioError} if no scenario is chosen, and for a mistake that shows only when a scenario runs.
+ */
+export async function runEvaluation(scenarios: readonly ParsedScenario[], details: RunDetails): Promise<Evaluation> {
+  const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, only, isShared = false } = details;
+  const chosen = chooseScenarios(scenarios, only);
+  // Each trial that runs listens to the signal.
+  if (details.signal) setMaxListeners(0, details.signal);
+  const settings: TrialSettings = {
+    seed,
+    quietMs: details.quietMs ?? RUN_DEFAULTS.quietMs,
+    timeoutMs: details.timeoutMs ?? RUN_DEFAULTS.timeoutMs,
+    runCommand: details.runCommand,
+    signal: details.signal,
+  };
+  const concurrency = isShared ? 1 : (details.concurrency ?? Math.min(availableParallelism(), 8));
+  const servesMail = chosen.some(({ agent, twin }) => [agent, twin?.agent].some((each) => each?.told === 'imap'));
+  await using emulators = new Emulators({
+    fixtures: details.fixtures,
+    port: details.port,
+    servesMail,
+    keepsSecrets: details.keepsSecrets,
+    sharedMayControl: chosen.every(({ agent }) => agent.control),
+  });
+  // The shared emulator is started first, because it is the one that has the wanted port.
+  if (isShared) await emulators.shared();
+  await refuseIdleScenarios(chosen, emulators, settings, concurrency);
+  if (isShared) {
+    await details.onShared?.(await emulators.shared());
+    await emulators.keep();
+  }
+  const startedAt = new RealDate().toISOString();
+  const startedMs = performance.now();
+  const runs = chosen.flatMap((scenario) => (scenario.twin ? [scenario, scenario.twin] : [scenario]));
+  const jobs = runs.flatMap((scenario) =>
+    Array.from({ length: repeat }, (_, index) => ({ scenario, number: index + 1 })),
+  );
+  const reports = new Map<ParsedScenario, TrialReport[]>(runs.map((scenario) => [scenario, []]));
+  const earlier = new EarlierTrials();
+  let done = 0;
+  await inParallel(jobs, concurrency, async ({ scenario, number }) => {
+    if (details.signal?.aborted) return;
+    const trialSeed = seedOf(seed, scenario.name, number);
+    const finish = async (outcome: TrialOutcome) => {
+      const report = toTrialReport(number, trialSeed, outcome);
+      done += 1;
+      await details.onTrial?.({ scenario, report, done, total: jobs.length, trace: outcome.trace });
+      return report;
+    };
+    const runIn = async (scope: TrialScope) => {
+      const agent = await details.createAgent(scenario, number);
+      // Each trial of a shared agent has samples of its own, so that the code of one shows to which trial an act belongs.
+      const own = isShared ? { ...settings, seed: trialSeed, earlier } : settings;
+      const report = await finish(await runTrial(scenario, agent, scope, own));
+      if (isShared) earlier.add(scope.mailbox);
+      return report;
+    };
+    if (isShared) await emulators.restore(scenario);
+    const report = isShared
+      ? await runIn(await emulators.shared())
+      : await emulators.withSandbox(scenario, trialSeed, runIn);
+    reports.get(scenario)?.push(report);
+  });
+  const results = runs.map((scenario) => ({
+    scenario,
+    trials: (reports.get(scenario) ?? []).sort((a, b) => a.number - b.number),
+  }));
+  return createEvaluation(results, {
+    repeat,
+    require: details.require,
+    k: details.k,
+    seed,
+    startedAt,
+    realTimeMs: Math.round(performance.now() - startedMs),
+    notes: details.keepsSecrets === true ? [KEEPS_SECRETS] : [],
+  });
+}
+
+function chooseScenarios(scenarios: readonly ParsedScenario[], only: string | undefined): readonly ParsedScenario[] {
+  const wanted = only?.toLowerCase();
+  const chosen = scenarios.filter(({ name }) => wanted === undefined || name.toLowerCase().includes(wanted));
+  if (chosen.length > 0) return chosen;
+  const message =
+    only === undefined ? 'There is no scenario' : `has no scenario whose name contains ${JSON.stringify(only)}`;
+  throw new ScenarioError([{ file: undefined, line: undefined, path: '$', message }]);
+}
+
+/** Runs each scenario once with an agent that does nothing. @throws {IdleError} */
+async function refuseIdleScenarios(
+  scenarios: readonly ParsedScenario[],
+  emulators: Emulators,
+  settings: TrialSettings,
+  concurrency: number,
+): Promise<void> {
+  const idle: string[] = [];
+  const mistakes: ScenarioProblem[] = [];
+  const passes = async (scenario: ParsedScenario): Promise<boolean> =>
+    emulators.withSandbox(scenario, seedOf(settings.seed, `idle ${scenario.name}`, 0), async (scope) => {
+      const agent = await createIdleAgent(scenario, 0);
+      const outcome = await runTrial(scenario, agent, scope, { ...settings, isIdle: true });
+      // A step that is not possible has nothing to do with what the agent does, but for a mail that must be there.
+      if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !outcome.lacksSentMail) {
+        const { file, line, name } = scenario;
+        mistakes.push({ file, line, path: `${JSON.stringify(name)}:`, message: outcome.reason.replace(/\.$/, '') });
+      }
+      return outcome.verdict === 'passed';
+    });
+  await inParallel(scenarios, Math.max(concurrency, 4), async (scenario) => {
+    const [isPassed, isTwinPassed] = [await passes(scenario), scenario.twin ? await passes(scenario.twin) : true];
+    // A scenario and its twin belong together: what forbids shows nothing without what must be done.
+    if (isPassed && isTwinPassed && !scenario.idlePasses)
+      idle.push(`${placeOf(scenario)}${JSON.stringify(scenario.name)}`);
+  });
+  if (mistakes.length > 0) throw new ScenarioError(mistakes);
+  if (idle.length === 0) return;
+  const subject = idle.length === 1 ? 'this scenario, which therefore shows' : 'these scenarios, which therefore show';
+  throw new IdleError(
+    `An agent that does nothing would pass ${subject} nothing; expect something that it must do, or write ` +
+      `\`idle: passes\`:\n${idle.sort().join('\n')}`,
+  );
+}
+
+function placeOf({ file, line }: ParsedScenario): string {
+  const place = [file, line].filter((part) => part !== undefined).join(':');
+  return place === '' ? '' : `${place}: `;
+}
+
+/**
+ * Returns the seed of a trial, by which its ids and its domain are the same in every run: the FNV-1a hash (32 bits) of
+ * the parts, twice.
+ */
+export function seedOf(seed: number, name: string, number: number): number {
+  const hash = (text: string) => {
+    let value = 0x811c9dc5;
+    for (const byte of new TextEncoder().encode(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0;
+    return value;
+  };
+  const text = `${seed}\n${number}\n${name}`;
+  return (hash(text) % 2 ** 21) * 2 ** 32 + hash(`${text}\n`);
+}
+
+/** Runs jobs, at most `limit` at the same time. After an error, begins no further job, and throws it. */
+async function inParallel<Job>(jobs: readonly Job[], limit: number, run: (job: Job) => Promise<void>): Promise<void> {
+  const queue = jobs.values();
+  const failures: unknown[] = [];
+  const work = async () => {
+    for (const job of queue) {
+      if (failures.length > 0) return;
+      await run(job).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, jobs.length) }, work));
+  if (failures.length > 0) throw failures[0];
+}

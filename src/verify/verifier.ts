@@ -1,0 +1,333 @@
+import { messageOf } from '../basics/named-error.ts';
+import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../contract/behaviours.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../contract/behaviours.ts';
+import { OPERATION_ROWS, type OperationId } from '../contract/operations.ts';
+import { KnownSecrets } from '../world/secrets/known-secrets.ts';
+import { createMask } from '../world/secrets/mask.ts';
+import { compareObservations, type Difference } from './compare-replies.ts';
+import { eventExperiments } from './event-experiments.ts';
+import { type Experiment, resourceExperiments } from './experiments.ts';
+import { type Finding, maskFinding, type Verification } from './finding.ts';
+import { inboxExperiments } from './inbox-experiments.ts';
+import { mailExperiments } from './mail-experiments.ts';
+import { findInOperations } from './operation-findings.ts';
+import { OperationSequence } from './operation-sequence.ts';
+import { Recording } from './recording.ts';
+import { startEmulator, type startReceiver } from './targets.ts';
+import { TOLD_BY_OPERATIONS } from './told-by-operations.ts';
+import { MeasuredValue, type Need, type Target, VerifyError, VerifySession } from './verify-session.ts';
+
+/** Every experiment, by the id of the behaviour whose value it finds. */
+export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
+
+/** For each need: the field of the target that must be set, and the reason to print if the field is not set. */
+const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
+  'two tenants': ['secondKey', 'the check needs --second-key, the key of another tenant'],
+  operator: ['operatorKey', 'the check needs --operator-key'],
+  receiver: ['createReceiver', 'the check needs --receiver-url, at which deliveries arrive'],
+  'mail from outside': ['deliver', 'the check needs a mail from outside, which verify cannot send'],
+  time: ['advance', 'the check must wait; allow this with --slow'],
+};
+
+/** What an experiment observed on one target, or the reason why it observed nothing. */
+type Observation = { readonly observed: unknown } | { readonly reason: string; readonly endsRun: boolean };
+
+async function observe(session: VerifySession, name: string, experiment: Experiment): Promise<Observation> {
+  session.begin(name);
+  try {
+    const observed = await experiment(session);
+    if (!session.hasForeignReply) return { observed };
+    return { reason: 'a reply was HTML, and not from the service', endsRun: false };
+  } catch (error) {
+    // Any other error comes from a reply that the experiment cannot read, such as HTML.
+    if (!(error instanceof VerifyError)) return { reason: 'a reply did not have the expected form', endsRun: false };
+    return { reason: error.message, endsRun: error.endsRun };
+  }
+}
+
+const NO_EXPERIMENT: Experiment = async () => {
+  throw new VerifyError('there is no experiment for this behaviour');
+};
+
+/** Shows an observation that is a word, a number, or a list of these. Of another one, shows what differs in it. */
+function show(observed: unknown, [difference]: readonly Difference[], side: 'found' | 'emulator'): string {
+  const items = Array.isArray(observed) ? observed : [observed];
+  const isShort = items.every((item) => typeof item !== 'object' || item === null);
+  if (!isShort && difference) return `${difference.at}: ${difference[side]}`;
+  return typeof observed === 'string' ? observed : (JSON.stringify(observed) ?? 'nothing');
+}
+
+/** Starts an emulator, and opens a session with it that has keys of the same tiers as the session with the server. */
+async function openEmulator(
+  { runId, target: { operatorKey, secondKey } }: VerifySession,
+  createReceiver: CreateReceiver,
+) {
+  const { target, save, restore, close } = await startEmulator({}, createReceiver);
+  const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
+  const session = new VerifySession({ ...target, ...sameKeys }, runId);
+  await session.open();
+  save();
+  return { session, restore, close };
+}
+
+type StartedEmulator = Awaited<ReturnType<typeof openEmulator>>;
+type CreateReceiver = Target['createReceiver'];
+
+/** What a run is asked to do besides a comparison with everything. */
+export interface VerifierOptions {
+  /** The behaviours of the server, if they are known: these are then not looked for. */
+  readonly profile?: BehaviourOptions | undefined;
+  /** Called with the name of each step when the step begins. */
+  readonly report?: ((step: string) => void) | undefined;
+}
+
+/** The fields of a finding that are known before the comparison. */
+type FindingStart = Pick<Finding, 'id' | 'stated' | 'emulator'>;
+
+/** A finding, with the requests that led to it and the operation that it is about, if it is about one. */
+interface Result {
+  readonly finding: Finding;
+  readonly calls: ReadonlySet<string>;
+  readonly operation?: OperationId;
+}
+
+/** Compares a server with emulators, as the README.md of this folder describes. */
+export class Verifier {
+  readonly #server: VerifySession;
+  readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
+  readonly #profile: BehaviourOptions | undefined;
+  readonly #report: (step: string) => void;
+  readonly #behaviours: Record<string, string> = {};
+  readonly #results: Result[] = [];
+  #stopReason: string | undefined;
+  /** The emulators that were started: one for each value of the current behaviour. */
+  readonly #emulators: Promise<StartedEmulator>[] = [];
+
+  constructor(
+    server: Target,
+    receiver: Awaited<ReturnType<typeof startReceiver>>,
+    { profile, report = () => {} }: VerifierOptions = {},
+  ) {
+    this.#server = new VerifySession(server);
+    this.#receiver = receiver;
+    this.#profile = profile;
+    this.#report = report;
+  }
+
+  /** Compares everything, and then deletes what it has created, also after an error. */
+  async run(): Promise<Verification> {
+    let hasBegun = false;
+    try {
+      await this.#server.open();
+      hasBegun = true;
+      await this.#compareAll();
+    } catch (error) {
+      const left = await this.#server.close();
+      const reason = error instanceof VerifyError ? error.message : this.#explainForm(error);
+      const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
+      throw new VerifyError(`The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${reason}.${hint}`);
+    } finally {
+      // An emulator that could not start must not hide the error above. The other emulators must be closed.
+      const started = await Promise.allSettled(this.#emulators);
+      for (const emulator of started) if (emulator.status === 'fulfilled') await emulator.value.close();
+    }
+    this.#report('deleting what the run has created');
+    const left = await this.#server.close();
+    const stopped = this.#stopReason === undefined ? {} : { stopped: this.#stopReason };
+    // The server may show a key that was given for the run, in any form.
+    const known = new KnownSecrets();
+    const { key, secondKey, operatorKey } = this.#server.target;
+    for (const given of [key, secondKey, operatorKey]) if (given !== undefined) known.add(given);
+    const mask = createMask(known);
+    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
+    return { ...stopped, findings, behaviours: this.#behaviours as BehaviourOptions, left };
+  }
+
+  async #compareAll(): Promise<void> {
+    if (this.#profile) Object.assign(this.#behaviours, this.#profile);
+    else {
+      for (const id of BEHAVIOUR_IDS.filter(isChangeable)) {
+        this.#report(id);
+        this.#add(await this.#findValue(id));
+      }
+    }
+    await this.#compareOperations();
+    const session = await this.#useEmulator(0);
+    for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
+      this.#report(id);
+      const entry: BehaviourDefinition = BEHAVIOURS[id];
+      const start = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
+      const statements = TOLD_BY_OPERATIONS[id];
+      if (statements) this.#add(this.#conclude(start, entry.told, statements));
+      else this.#add(await this.#compare(session, start, entry.told, EXPERIMENTS[id]));
+    }
+  }
+
+  /** Returns why a run cannot go on after a reply that has another form than those of the service, such as a list. */
+  #explainForm(error: unknown): string {
+    const { lastCall } = this.#server;
+    return `the reply to ${lastCall} or one before it did not have the expected form: ${messageOf(error)}`;
+  }
+
+  #add(finding: Finding): void {
+    this.#results.push({ finding, calls: new Set(this.#server.calls) });
+  }
+
+  /** Runs every operation on the server and on an emulator with the behaviours that were found. */
+  async #compareOperations(): Promise<void> {
+    const onServer = new Recording(this.#server);
+    await this.#runUntilStopped(async () => {
+      await new OperationSequence(onServer, this.#report).run();
+    });
+    const { target, workspace, domain } = await this.#useEmulator(0);
+    const { deliver } = this.#server.target;
+    const session = new VerifySession({ ...target, deliver: deliver && target.deliver }, this.#server.runId);
+    const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
+    await new OperationSequence(onEmulator).run();
+    for (const { operation, ...finding } of findInOperations(onServer, onEmulator, this.#stopReason)) {
+      this.#results.push({ finding, operation, calls: new Set() });
+    }
+    await this.#server.end();
+  }
+
+  /** Runs a part of the run. If the whole run cannot continue, remembers why; everything else is then not compared. */
+  async #runUntilStopped(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof VerifyError)) throw error;
+      this.#stopReason ??= error.message;
+    }
+  }
+
+  /** Returns what is missing for a check; `undefined` if nothing is. */
+  #findMissing(needs: string): string | undefined {
+    if (needs.startsWith('not from outside')) return needs;
+    if (this.#stopReason !== undefined) return this.#stopReason;
+    const [field, reason] = NEEDS[needs as Need] ?? [];
+    return field && this.#server.target[field] === undefined ? reason : undefined;
+  }
+
+  /** Concludes from the statements about operations whether an assumption is right. */
+  #conclude(start: FindingStart, needs: string, ids: readonly string[]): Finding {
+    const found = ids.map((id) => this.#results.find(({ finding }) => finding.id === id)?.finding);
+    const wrong = found.find((finding) => finding && (finding.verdict === 'differs' || finding.followsFrom));
+    if (wrong) {
+      const followsFrom = wrong.followsFrom ?? wrong.id;
+      return { ...start, verdict: 'not compared', found: `it follows from ${followsFrom}`, followsFrom };
+    }
+    const missing = this.#findMissing(needs) ?? found.find((finding) => finding?.verdict !== 'agrees')?.found;
+    if (missing !== undefined) return { ...start, verdict: 'not compared', found: missing };
+    if (found.includes(undefined)) return { ...start, verdict: 'not compared', found: 'the run did not come to it' };
+    return { ...start, verdict: 'agrees', found: start.emulator || 'as stated' };
+  }
+
+  /** Runs an experiment on the server, if the needs of the experiment are met. */
+  async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
+    const reason = this.#findMissing(needs);
+    if (reason !== undefined) return { reason, endsRun: false };
+    const observation = await observe(this.#server, id, experiment);
+    if ('reason' in observation && observation.endsRun) this.#stopReason ??= observation.reason;
+    await this.#server.end();
+    return observation;
+  }
+
+  /** Returns a new session with an emulator. The emulator has the values that were found so far, and `value`. */
+  async #useEmulator(index: number, value: BehaviourOptions = {}): Promise<VerifySession> {
+    this.#emulators[index] ??= openEmulator(this.#server, this.#receiver.forEmulator(`emulator-${index}`));
+    const { session, restore } = await this.#emulators[index];
+    // The receiver of an emulator has an http URL, which the emulator must accept even if the server does not.
+    restore({ ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value });
+    const { target, workspace, domain } = session;
+    return Object.assign(new VerifySession(target, this.#server.runId), { workspace, domain });
+  }
+
+  async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
+    const { question, choices, default: defaultValue, told } = BEHAVIOURS[id];
+    const start = { id, stated: question, emulator: defaultValue };
+    const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
+    const onServer = await this.#observeServer(id, told, experiment);
+    if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
+    const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
+    const [value] = matches;
+    if (matches.length > 1)
+      return { ...start, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
+    if (value === undefined) return { ...start, verdict: 'differs', found };
+    this.#behaviours[id] = value;
+    return { ...start, verdict: value === defaultValue ? 'agrees' : 'differs', found: value };
+  }
+
+  /**
+   * Returns the values with which an emulator gives the same observation as the server, and how the observation differs
+   * from that of the first value.
+   */
+  async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
+    if (observed instanceof MeasuredValue) {
+      return { matches: observed.value === undefined ? [] : [observed.value], found: 'none of the values' };
+    }
+    const compare = async (value: string, index: number) => {
+      const session = await this.#useEmulator(index, { [id]: value });
+      const onEmulator = await observe(session, id, experiment);
+      if (!('observed' in onEmulator)) return undefined;
+      return compareObservations([observed, this.#server.domain], [onEmulator.observed, session.domain]);
+    };
+    const differences = await Promise.all(values.map(compare));
+    const matches = values.filter((_, index) => differences[index]?.length === 0);
+    return { matches, found: show(observed, differences.find((each) => each !== undefined) ?? [], 'found') };
+  }
+
+  async #compare(
+    session: VerifySession,
+    start: FindingStart,
+    needs: string,
+    experiment = NO_EXPERIMENT,
+  ): Promise<Finding> {
+    const { id } = start;
+    const onServer = await this.#observeServer(id, needs, experiment);
+    if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
+    const onEmulator = await observe(session, id, experiment);
+    await session.end();
+    if ('reason' in onEmulator)
+      return { ...start, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
+    const differences = compareObservations(
+      [onServer.observed, this.#server.domain],
+      [onEmulator.observed, session.domain],
+    );
+    if (differences.length === 0) return { ...start, verdict: 'agrees', found: start.emulator || 'as stated' };
+    return {
+      ...start,
+      verdict: 'differs',
+      found: show(onServer.observed, differences, 'found'),
+      emulator: show(onEmulator.observed, differences, 'emulator'),
+    };
+  }
+}
+
+/**
+ * Returns the findings, with one verdict for one thing. If an experiment called an operation that differs, that operation
+ * may be the cause, so that what the experiment found is not compared.
+ */
+function addCauses(results: readonly Result[]): Finding[] {
+  const differing = results.filter(({ finding, operation }) => operation && finding.verdict === 'differs');
+  return results.map(({ finding, calls, operation }) => {
+    if (finding.verdict !== 'differs' || operation || isValueOfBehaviour(finding)) return finding;
+    const cause = differing.find((result) => [...calls].some((call) => isCallOf(call, result.operation)));
+    if (!cause) return finding;
+    const { id } = cause.finding;
+    return { ...finding, verdict: 'not compared' as const, found: `it follows from ${id}`, followsFrom: id };
+  });
+}
+
+/** Whether the finding is about a behaviour, and one of the values of this behaviour was found. */
+function isValueOfBehaviour({ id, found }: Finding): boolean {
+  const definition: BehaviourDefinition | undefined = BEHAVIOURS[id as BehaviourId];
+  return definition !== undefined && 'choices' in definition && found in definition.choices;
+}
+
+/** Whether a call, such as `GET /v1/inboxes/ibx_1`, is a call of an operation. */
+function isCallOf(call: string, operation: OperationId | undefined): boolean {
+  const row = OPERATION_ROWS.find(({ id }) => id === operation);
+  const parts = `${row?.method} ${row?.path}`.split('/');
+  const called = call.split('/');
+  return parts.length === called.length && parts.every((part, index) => part.startsWith('{') || part === called[index]);
+}

@@ -1,0 +1,446 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fillPath, findParameterProblem } from '../basics/fill-path.ts';
+
+/** What an experiment needs besides a tenant key. */
+export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
+
+/** A mail from outside: the fields of the control call `receiveMessage`. */
+export type OutsideMail = Readonly<Record<string, unknown>>;
+
+/** A call of a webhook that has arrived at the receiver. */
+export interface ReceivedCall {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** When the call arrived, and when its connection ended, in milliseconds of `performance.now()`. */
+  readonly startMs: number;
+  endMs?: number;
+  /** Answers a call that has no answer yet, because its answer is `hang`. */
+  release(): void;
+}
+
+/** A receiver of webhooks for one experiment. */
+export interface HookReceiver {
+  readonly url: string;
+  readonly calls: readonly ReceivedCall[];
+  /** The answers to the next calls, in order. When they are used up, a call gets 200. `hang` never answers. */
+  readonly answers: (number | 'hang' | { readonly status: number; readonly headers: Record<string, string> })[];
+}
+
+/** Where a session sends its requests: the server, or an emulator with which the server is compared. */
+export interface Target {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly secondKey?: string | undefined;
+  readonly operatorKey?: string | undefined;
+  /**
+   * Sends a request, and returns the complete reply. A request to delete what the run has created, or to see whether
+   * that is deleted, is sent also after the end of the run.
+   */
+  send(url: string, init: RequestInit, purpose?: 'clean up'): Promise<Reply>;
+  /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
+  readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
+  /** The longest wait for a reply, a mail, a delivery or a handshake, in milliseconds. Default: 10 s. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Whether an experiment may wait for half a minute of real time. */
+  readonly mayWait?: boolean | undefined;
+  /** Moves the clock by a number of milliseconds, or waits for this time; missing if neither is possible. */
+  readonly advance?: ((ms: number) => Promise<void>) | undefined;
+  /** Delivers a mail from outside; missing if `verify` cannot send such a mail. */
+  readonly deliver?: ((mail: OutsideMail) => Promise<void>) | undefined;
+}
+
+/** A complete reply of the server or of an emulator. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; an empty object if the body is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: an experiment reads what another server sends.
+  readonly body: any;
+}
+
+/** The options of a request besides its method, path and body. */
+interface RequestOptions {
+  /** The key to send. The default is the tenant key; with an empty text, no key is sent. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An inbox of this run. */
+export type OwnInbox = { readonly id: string; readonly email: string; readonly key: string; readonly path: string };
+
+/** Thrown when an experiment, or the whole run, cannot continue; the message says why. */
+export class VerifyError extends Error {
+  /** Always `VerifyError`. */
+  override readonly name = 'VerifyError';
+  /** Whether the whole run cannot continue. */
+  readonly endsRun: boolean;
+
+  constructor(message: string, { endsRun = false } = {}) {
+    super(message);
+    this.endsRun = endsRun;
+  }
+}
+
+/** Thrown when a reply did not come in time. */
+export class NoReplyError extends VerifyError {}
+
+/** The result of an experiment that finds the value of the behaviour itself, without a comparison with emulators. */
+export class MeasuredValue {
+  constructor(readonly value: string | undefined) {}
+}
+
+/** Collections whose items a run must delete, if it has created them. The contents of an inbox are deleted with it. */
+const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
+
+/** The longest wait for an effect of a request, and the first pause between two checks, in milliseconds. */
+const WAITS = { longest: 10_000, firstPause: 10 };
+
+/** After so many operations without a reply, or so many server errors in succession, the run ends. */
+const LIMITS = { unanswered: 3, serverErrors: 20 };
+
+/** What a run waits for. */
+type AwaitedThing = 'mail' | 'delivery' | 'handshake' | 'event';
+
+/** Sends the requests of a run to one target, and deletes everything that they created. */
+export class VerifySession {
+  /** The name of the current experiment. `newName()` derives the names of new resources from it. */
+  experimentName = '';
+  /** The workspace of this run, which contains its inboxes and webhooks, and a key of this workspace. */
+  workspace = { id: '', key: '' };
+  /** The domain of new inboxes. */
+  domain = '';
+  /** The paths of created things, each with the key that may delete the thing and the name of the experiment. */
+  readonly #created = new Map<string, { readonly key: string; readonly experimentName: string }>();
+  /** The paths of what the server has deleted, by its replies. */
+  readonly #deleted = new Set<string>();
+  /** The requests of the current experiment, as `METHOD /path`. */
+  readonly calls = new Set<string>();
+  /** The latest request, as `METHOD /path`. */
+  lastCall = 'no request';
+  /** Whether a reply to the current experiment was HTML, which something else than the service must have sent. */
+  hasForeignReply = false;
+  #nameCount = 0;
+  /** Why nothing waits for mails, deliveries or the like any more: a wait for one of these has ended without it. */
+  readonly #missing = new Map<AwaitedThing, string>();
+  /** The requests that were not answered in time, without their ids. These are not sent again. */
+  readonly #unanswered = new Map<string, string>();
+  /** The number of replies in succession that are server errors. */
+  #serverErrors = 0;
+
+  constructor(
+    readonly target: Target,
+    /** The id of this run. The server and the emulators get the same id, so that names are the same on all of them. */
+    readonly runId = randomBytes(4).toString('hex'),
+  ) {}
+
+  /** Creates the workspace of this run. */
+  async open(): Promise<void> {
+    this.begin('setup');
+    await this.#checkSecondKey();
+    const workspace = await this.add('/v1/workspaces', { name: `verify ${this.runId}` });
+    const key = await this.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
+    this.workspace = { id: workspace.id, key: key.key };
+    const { email, key: inboxKey } = await this.createInbox();
+    if (![workspace.id, key.key, email, inboxKey].every((text) => typeof text === 'string')) {
+      throw new VerifyError('the replies to creating a workspace, a key and an inbox have no id, key and email');
+    }
+    this.domain = email.slice(email.lastIndexOf('@') + 1);
+  }
+
+  /** With two keys of one tenant, everything would look like a leak. */
+  async #checkSecondKey(): Promise<void> {
+    const { key, secondKey } = this.target;
+    if (secondKey === undefined) return;
+    const { tenantId } = (await this.get('/v1/me')).body;
+    const other = (await this.get('/v1/me', { key: secondKey })).body;
+    const isSame = key === secondKey || (typeof tenantId === 'string' && tenantId === other.tenantId);
+    if (isSame) throw new VerifyError('the second key must be a key of another tenant, and GET /v1/me names the same');
+  }
+
+  /** Begins an experiment. */
+  begin(name: string): void {
+    this.experimentName = name;
+    this.#nameCount = 0;
+    this.hasForeignReply = false;
+    this.calls.clear();
+  }
+
+  /** Returns a new name, which is the same on the server and on the emulators. */
+  newName(): string {
+    this.#nameCount += 1;
+    const hash = [...this.experimentName].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 2 ** 32, 7);
+    return `verify-${this.runId}-${hash.toString(36)}-${this.#nameCount}`;
+  }
+
+  get = (path: string, options?: RequestOptions) => this.call('GET', path, undefined, options);
+  post = (path: string, body: unknown = {}, options?: RequestOptions) => this.call('POST', path, body, options);
+  patch = (path: string, body: unknown = {}, options?: RequestOptions) => this.call('PATCH', path, body, options);
+  delete = (path: string, options?: RequestOptions) => this.call('DELETE', path, undefined, options);
+
+  /** Read or add something, and return the body of the reply. @throws {VerifyError} if the reply is not a success. */
+  read = (path: string, options?: RequestOptions) => this.mustSucceed(this.get(path, options), `GET ${path}`);
+  add = (path: string, body?: unknown, options?: RequestOptions) =>
+    this.mustSucceed(this.post(path, body, options), `POST ${path}`);
+
+  /** Sends a request, and remembers what the request has created. A body that is not a text is sent as JSON. */
+  async call(method: string, path: string, body?: unknown, { key = this.target.key, headers }: RequestOptions = {}) {
+    this.calls.add(`${method} ${path.replace(/\?.*/, '')}`);
+    this.lastCall = `${method} ${path.replace(/\?.*/, '')}`;
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const type = text === undefined ? {} : { 'Content-Type': 'application/json' };
+    const kind = `${method} ${path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')}`;
+    checkPath(method, path);
+    const reason = this.#unanswered.get(kind);
+    if (reason !== undefined) throw new VerifyError(reason);
+    const init = {
+      method,
+      redirect: 'manual',
+      headers: { ...(key !== '' && { 'X-API-Key': key }), ...type, ...headers },
+      ...(text !== undefined && { body: text }),
+    } as const;
+    const reply = await this.target.send(this.target.baseUrl + path, init).catch((error: unknown) => {
+      if (error instanceof NoReplyError) this.#addUnanswered(kind, error.message);
+      throw error;
+    });
+    if (reply.headers.get('content-type')?.startsWith('text/html')) this.hasForeignReply = true;
+    this.#checkServerErrors(reply);
+    this.#remember(method, path.replace(/\?.*/, ''), key, reply);
+    return reply;
+  }
+
+  #addUnanswered(kind: string, reason: string): void {
+    this.#unanswered.set(kind, reason);
+    if (this.#unanswered.size < LIMITS.unanswered) return;
+    throw new VerifyError(`${this.#unanswered.size} operations were not answered, the last one: ${reason}`, {
+      endsRun: true,
+    });
+  }
+
+  #checkServerErrors({ status }: Reply): void {
+    this.#serverErrors = status >= 500 ? this.#serverErrors + 1 : 0;
+    if (this.#serverErrors < LIMITS.serverErrors) return;
+    throw new VerifyError(`${LIMITS.serverErrors} requests in succession were answered with ${status}`, {
+      endsRun: true,
+    });
+  }
+
+  /** Remembers what a request has created, also if its status is not the documented one, so that it is deleted. */
+  #remember(method: string, path: string, key: string, { status, body }: Reply): void {
+    if (method === 'DELETE' && status < 300 && this.#created.delete(path)) this.#deleted.add(path);
+    const isCreated = method === 'POST' && status < 300 && COLLECTIONS.test(path) && body.existed !== true;
+    const [created] = pathsOf(path, body);
+    if (!isCreated || created === undefined) return;
+    this.#created.set(created, { key, experimentName: this.experimentName });
+  }
+
+  /**
+   * Returns the body of a reply. What later requests are made of, such as its id, must not be an object or a list.
+   *
+   * @throws {VerifyError} if the reply is not a success, or has such a field.
+   */
+  async mustSucceed(reply: Reply | Promise<Reply>, request = 'a request for this check') {
+    const { status, body, text } = await reply;
+    if (status < 200 || status >= 300) {
+      throw new VerifyError(`a request for this check was answered with ${status}: ${text.slice(0, 100)}`);
+    }
+    const wrong = FIELDS_OF_REQUESTS.find((name) => typeof (body?.[name] ?? '') === 'object');
+    if (wrong === undefined) return body;
+    throw new VerifyError(`the reply to ${request} has a field ${wrong} that is not a text`);
+  }
+
+  /** Creates an inbox in the workspace of this run. */
+  async createInbox(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key): Promise<OwnInbox> {
+    const defaults = key === this.target.key && this.workspace.id ? { workspaceId: this.workspace.id } : {};
+    const body = await this.add('/v1/inboxes', { username: this.newName(), ...defaults, ...fields }, { key });
+    return { id: body.id, email: body.email, key: body.apiKey, path: `/v1/inboxes/${body.id}` };
+  }
+
+  /** Sends the request that creates a webhook, and returns the reply, which may be a refusal. */
+  postWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
+    const webhook = { url: 'https://verify.invalid/', events: ['message.received'], workspaceId: this.workspace.id };
+    return this.post('/v1/webhooks', { ...webhook, ...fields }, { key });
+  }
+
+  /** Creates a webhook in the workspace of this run, and returns the body of the reply. */
+  async createWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
+    const body = await this.mustSucceed(this.postWebhook(fields, key), 'POST /v1/webhooks');
+    return { ...body, path: `/v1/webhooks/${body.id}` };
+  }
+
+  /** Sends a mail from one inbox of this run to another. */
+  async send(from: OwnInbox, to: OwnInbox, fields: Readonly<Record<string, unknown>> = {}) {
+    const mail = { to: to.email, subject: this.newName(), plainBody: 'Hello', verified: true, ...fields };
+    return await this.add(`${from.path}/send`, mail, { key: from.key });
+  }
+
+  /** Throws if an earlier wait for something of this kind has ended without it. */
+  checkNotMissing(kind: AwaitedThing): void {
+    const reason = this.#missing.get(kind);
+    if (reason !== undefined) throw new VerifyError(reason);
+  }
+
+  /** Waits for a mail, a delivery or the like. If an earlier wait has ended without one, does not wait at all. */
+  async waitOnce<T>(
+    kind: AwaitedThing,
+    what: string,
+    find: () => Promise<T | undefined> | T | undefined,
+    hasFailed = () => false,
+  ): Promise<T> {
+    const reason = this.#missing.get(kind);
+    const ms = reason === undefined ? (this.target.requestTimeoutMs ?? WAITS.longest) : 0;
+    const findUntilFailed = async () => {
+      const found = await find();
+      if (found === undefined && hasFailed()) throw new VerifyError(`${what} did not come`);
+      return found;
+    };
+    return await this.waitFor(what, findUntilFailed, ms).catch((error: unknown) => {
+      if (!(error instanceof VerifyError) || error.endsRun) throw error;
+      if (reason === undefined) this.#missing.set(kind, error.message);
+      throw new VerifyError(reason ?? error.message);
+    });
+  }
+
+  /** Waits until an inbox has `count` inbound messages, by default one, and returns them. */
+  async waitForMessages(inbox: OwnInbox, count = 1) {
+    return await this.waitOnce('mail', `${count} mails in an inbox`, async () => {
+      const { messages = [] } = await this.read(`${inbox.path}/messages`, { key: inbox.key });
+      // biome-ignore lint/suspicious/noExplicitAny: as above.
+      const found = messages.filter((message: any) => message.direction === 'inbound');
+      return found.length >= count ? found : undefined;
+    });
+  }
+
+  /** Creates two inboxes, and sends a mail from the first to the second. `path` is the path of the received mail. */
+  async createMail(fields: Readonly<Record<string, unknown>> = {}) {
+    const [from, to] = [await this.createInbox(), await this.createInbox()];
+    const sent = await this.send(from, to, fields);
+    const [message] = await this.waitForMessages(to);
+    return { from, to, sent, message, path: `${to.path}/messages/${message.id}` };
+  }
+
+  /** Calls `find` until it returns a value, and returns this value. The error message begins with `what`. */
+  async waitFor<T>(what: string, find: () => Promise<T | undefined> | T | undefined, ms = WAITS.longest): Promise<T> {
+    const deadline = performance.now() + ms;
+    for (let pause = WAITS.firstPause; ; pause = Math.min(1000, pause * 1.5)) {
+      const found = await find();
+      if (found !== undefined) return found;
+      const remainingMs = deadline - performance.now();
+      if (remainingMs < 0) throw new VerifyError(`${what} did not come within ${ms / 1000} s`);
+      await sleep(Math.min(pause, remainingMs + 1));
+    }
+  }
+
+  /**
+   * Creates a receiver, and a webhook that calls the receiver, in the workspace of this run. If a wait for calls has
+   * ended without calls, the next wait throws at once. Otherwise, a server that cannot reach the receiver would delay
+   * every experiment.
+   */
+  async createReceiver(
+    events = ['message.received'],
+    fields: Readonly<Record<string, unknown>> = {},
+    key = this.target.key,
+  ) {
+    const receiver = this.target.createReceiver?.(this.newName());
+    if (!receiver) throw new VerifyError('there is no receiver');
+    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields }, key);
+    if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }, { key }));
+    const waitForCalls = async (count: number) => {
+      await this.waitOnce('delivery', `${count} deliveries`, () => receiver.calls.length >= count || undefined);
+      return receiver.calls;
+    };
+    return { ...receiver, webhook, waitForCalls };
+  }
+
+  /** Ends an experiment: deletes what it has created, so that no later mail is delivered to its webhooks. */
+  async end(): Promise<void> {
+    await this.#deleteCreated((experimentName) => experimentName === this.experimentName);
+  }
+
+  /** Deletes everything that is left, and returns the paths of what could not be deleted. */
+  async close(): Promise<string[]> {
+    await this.#deleteCreated(() => true);
+    return [...this.#created.keys(), ...(await this.#findUndeleted())];
+  }
+
+  /** Deletes what was created, the newest first. What cannot be deleted stays in the list. */
+  async #deleteCreated(isSelected: (experimentName: string) => boolean): Promise<void> {
+    for (const [path, { key, experimentName }] of [...this.#created].reverse()) {
+      if (!isSelected(experimentName)) continue;
+      const reply = await this.#cleanUp('DELETE', path, key);
+      // A server that does not answer would delay the end for each thing.
+      if (reply === 'no reply') return;
+      if (reply?.status === 404 || isSuccess(reply)) {
+        this.#created.delete(path);
+        this.#deleted.add(path);
+      }
+    }
+  }
+
+  /** Returns the paths of what a list and its own path still show, although the server has answered that it is deleted. */
+  async #findUndeleted(): Promise<string[]> {
+    const undeleted: string[] = [];
+    for (const collection of new Set([...this.#deleted].map(collectionOf))) {
+      for (const key of [this.target.key, this.target.secondKey]) {
+        if (key === undefined || collection === '/v1/tenants') continue;
+        const list = await this.#cleanUp('GET', collection, key);
+        if (list === 'no reply') return undeleted;
+        for (const path of pathsIn(collection, list?.body)) {
+          if (!this.#deleted.has(path) || undeleted.includes(path)) continue;
+          const reply = await this.#cleanUp('GET', path, key);
+          if (reply === 'no reply') return undeleted;
+          if (isSuccess(reply)) undeleted.push(path);
+        }
+      }
+    }
+    return undeleted;
+  }
+
+  /** Sends a request of the end of a run, in which one that fails does not matter to the others. */
+  async #cleanUp(method: 'GET' | 'DELETE', path: string, key: string): Promise<Reply | 'no reply' | undefined> {
+    const init = { method, redirect: 'manual', headers: { 'X-API-Key': key } } as const;
+    try {
+      return await this.target.send(this.target.baseUrl + path, init, 'clean up');
+    } catch (error) {
+      if (!(error instanceof VerifyError)) throw error;
+      return error instanceof NoReplyError ? 'no reply' : undefined;
+    }
+  }
+}
+
+/** The fields of replies that become parts of later requests. */
+const FIELDS_OF_REQUESTS = ['id', 'email', 'apiKey', 'key', 'secret', 'tenantId', 'threadId', 'messageId', 'name'];
+
+const isSuccess = (reply: Reply | undefined) => reply !== undefined && reply.status >= 200 && reply.status < 300;
+
+const collectionOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+
+/** The paths of the items that a list shows. */
+function pathsIn(collection: string, body: Reply['body']): string[] {
+  const list: unknown[] = Object.values(body ?? {}).find(Array.isArray) ?? [];
+  return list.flatMap((item) => pathsOf(collection, item));
+}
+
+/**
+ * Returns the path of an object, in a list. The list is empty if the server has replied with an id that cannot be in a
+ * path: at the end, the run would delete something that it has not created.
+ */
+function pathsOf(collection: string, object: Reply['body']): string[] {
+  // An object has its id in its path, or the name of its domain.
+  const name = collection.endsWith('domains') ? (object?.domain?.domain ?? object?.domain) : object?.id;
+  return findParameterProblem(name) === undefined ? [fillPath(`${collection}/{name}`, () => name)] : [];
+}
+
+/**
+ * Checks the path of a request, in which ids that the server has replied with can stand. @throws {VerifyError} if the
+ * URL would lead to another path.
+ */
+function checkPath(method: string, path: string): void {
+  const [given = ''] = path.split('?');
+  // One experiment reads a path that ends with a slash. An empty id would look the same.
+  const withoutQuery = method === 'GET' ? given.replace(/\/$/, '') : given;
+  const isWhole = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^/\\#\s\p{C}]+)+$/iu.test(withoutQuery);
+  if (isWhole) return;
+  throw new VerifyError(`${method} ${JSON.stringify(path.slice(0, 200))} was not sent, because an id in it is no id`);
+}
