@@ -145,4 +145,5 @@ export type { EntryKind } from '../world/journal/entry.ts';
 export type { FaultName } from '../world/named-faults.ts';
 export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/request-fault.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
-export type { Mailbox, MailboxOptions } from './mailbox.ts';
+export type { Mailbox } from './mailbox.ts';
+export type { MailboxOptions } from './mailbox-options.ts';

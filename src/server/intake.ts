@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { performance } from '../basics/real-timers.ts';
-import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
+import { showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
+import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
 
 /** Counts the bytes of one request or mail, as they arrive, until it has been handled. */
 export interface ByteCounter {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
+import { showSize } from '../basics/size.ts';
+import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
 import { type Environment, memoryForMail } from '../world/environment.ts';
 import type { Log } from './server-log.ts';
 

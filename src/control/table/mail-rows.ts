@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fromBase64 } from '../../basics/base64.ts';
 import { escapeHtml } from '../../basics/markup.ts';
-import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
+import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
 import { anyCorrespondent, correspondentBody } from '../../service/mail/correspondents/correspondent.ts';
 import { inlineImages } from '../../service/mail/html.ts';

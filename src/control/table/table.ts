@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import {
   createDocument,
   type DescribedRow,

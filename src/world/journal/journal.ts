@@ -1,4 +1,3 @@
-import { checkNumber } from '../../basics/number-options.ts';
 import { type Environment, memoryForMail, printError } from '../environment.ts';
 import { sizeInMemory, sizeOfMailRow } from '../store/database.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
@@ -23,9 +22,6 @@ import {
   type ShownPart,
 } from './entry.ts';
 import { EntryList } from './entry-list.ts';
-
-/** How many requests of each tenant a journal keeps by default. */
-const DEFAULT_SIZE = 1_000;
 
 /** How many entries of each kind of the story an owner keeps. */
 const STORY_SIZE = 10_000;
@@ -186,9 +182,9 @@ export class Journals {
   #client: string | undefined;
   #collected: Entry[] | undefined;
 
-  /** Creates empty journals. `environment` gives the real time. @throws {RangeError} on an invalid size. */
-  constructor(worlds: Worlds, environment: Environment, size: unknown = DEFAULT_SIZE) {
-    this.size = checkNumber('journalSize', size);
+  /** Creates empty journals, which keep `size` requests of each tenant. `environment` gives the real time. */
+  constructor(worlds: Worlds, environment: Environment, size: number) {
+    this.size = size;
     this.#worlds = worlds;
     this.#environment = environment;
     const maxBytes = Math.min(MAX_BYTES, memoryForMail(environment) / 4);

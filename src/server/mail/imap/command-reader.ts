@@ -1,4 +1,4 @@
-import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
+import { MAX_MAIL_BYTES } from '../../../contract/mail-limits.ts';
 import { CollectedBytes } from './collected-bytes.ts';
 
 /** The longest command without its literals, and the size of all literals of a command that stores no mail, in bytes. */

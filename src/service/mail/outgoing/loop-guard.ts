@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
-import { checkNumber } from '../../../basics/number-options.ts';
 import { timestamp } from '../../../contract/schemas.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
@@ -9,9 +8,6 @@ import type { Part, PartOf } from '../../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
-
-/** How many mails two addresses may exchange within a minute. */
-const DEFAULT_LIMIT = 50;
 
 const MINUTE_MS = 60_000;
 
@@ -72,9 +68,9 @@ export class LoopGuard {
   readonly #journals: Journals;
   readonly #trafficOf: PartOf<Traffic>;
 
-  /** Creates a guard. @throws {RangeError} on an invalid limit. */
-  constructor(worlds: Worlds, journals: Journals, limit: unknown = DEFAULT_LIMIT) {
-    this.#limit = checkNumber('loopLimit', limit);
+  /** `limit` is how many mails two addresses may exchange within a minute. */
+  constructor(worlds: Worlds, journals: Journals, limit: number) {
+    this.#limit = limit;
     this.#journals = journals;
     this.#trafficOf = worlds.addPart('mail between addresses', () => new Traffic());
   }
