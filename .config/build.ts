@@ -63,7 +63,7 @@ export function hashOf(paths: readonly string[]): string {
 /** Lists the pages of the package for language models, each with its title and its first paragraph. */
 function listPages(): string {
   const inSource = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
-  const lines = ['README.md', ...inSource]
+  const lines = ['README.md', 'CHANGELOG.md', ...inSource]
     .filter((page) => page.endsWith('.md') && !/^src\/(?:basics|world|service|mailbox|testing)\/README/.test(page))
     .map((page) => {
       const text = readFileSync(ROOT + page, 'utf8').replace(/<!--.*?-->/gs, '');

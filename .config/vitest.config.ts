@@ -37,6 +37,9 @@ const CONTRACT = project(
   { env: { MAILBOX_CONTRACT: 'prism', MAILBOX_HTTP_PATH: 'msw' } },
 );
 
+/** A table of which `npm test` asks a dozen rows. */
+const BREAKS = project('verify-breaks', ['test/verify/verify-breaks.test.ts'], { env: { BROKEN_SERVERS: 'all' } });
+
 /** The tests that need no process, browser or build of the package: without a mode, they are all. */
 const INSIDE = [
   project('alone', ALONE, { isolate: true, exclude: OUTSIDE }),
@@ -46,6 +49,8 @@ const INSIDE = [
 
 /** With `--mode all`, those that need one go first, because some take long. */
 const ALL = [project('outside', OUTSIDE, { globalSetup: 'test/support/build-once.ts' }), ...INSIDE];
+
+const PROJECTS: Readonly<Record<string, typeof INSIDE>> = { all: ALL, contract: [CONTRACT], 'verify-breaks': [BREAKS] };
 
 /** `--mode contract` runs the tests over HTTP once more, through Prism, and through msw instead of the short path. */
 export default defineConfig(({ mode }) => {
@@ -73,7 +78,7 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', createSuiteReporter(suite), ...reportFor(process.env.SUITE_REPORT)],
       ...(suite.pattern && { testNamePattern: suite.pattern }),
       // A project reads this file once more, without the mode, so what the mode decides is said in the project itself.
-      projects: isContractChecked ? [CONTRACT] : mode === 'all' ? ALL : INSIDE,
+      projects: PROJECTS[mode] ?? INSIDE,
     },
   };
 });

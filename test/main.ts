@@ -6,13 +6,16 @@ import { ROOT } from './support/root.ts';
 /** The suites that are programs of their own: each is `main.ts` of the folder with its name. */
 const PROGRAMS = ['compat', 'imap', 'page', 'soak', 'truth'];
 
+/** The suites that are a mode of the test runner, as its configuration says. */
+const MODES = ['contract', 'verify-breaks'];
+
 const [word = '', ...others] = process.argv.slice(2);
 if (PROGRAMS.includes(word)) {
   run(['--import', 'tsx', `test/${word}/main.ts`, ...others]);
 } else {
-  const isContract = word === 'contract';
-  const words = isContract ? others : process.argv.slice(2);
-  const mode = isContract ? 'contract' : 'all';
+  const isMode = MODES.includes(word);
+  const words = isMode ? others : process.argv.slice(2);
+  const mode = isMode ? word : 'all';
   run(['node_modules/vitest/vitest.mjs', 'run', '--config', '.config/vitest.config.ts', '--mode', mode, ...words]);
 }
 

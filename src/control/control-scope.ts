@@ -5,9 +5,9 @@ import { type BehaviourReader, createSilentReader } from '../contract/behaviours
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
+import type { TestChange } from '../service/journal/entry-data.ts';
 import { findInbox, type LocalRecipient } from '../service/mail/route.ts';
 import type { Service } from '../service/pipeline/service.ts';
-import type { TestChange } from '../world/journal/entry.ts';
 import type { Collections } from '../world/store/database.ts';
 import type { PartOf } from '../world/store/parts.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';

@@ -9,7 +9,7 @@ import {
   type DeliveryLosses,
   deliveryFilter,
 } from '../service/delivery/delivery.ts';
-import { deliveryIdsIn } from '../world/journal/entry.ts';
+import { deliveryIdsIn } from '../service/journal/entry-kinds.ts';
 import type { Mask } from '../world/secrets/mask.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';

@@ -2,18 +2,12 @@ import { z } from 'zod';
 import { describeValue } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import type { EntryKind } from '../world/journal/entry.ts';
+import type { EntryKind } from '../service/journal/entry-kinds.ts';
 import type { ControlScope } from './control-scope.ts';
 import type { FeedEvent, FeedOptions } from './journal/feed-event.ts';
 import { findRequest, listRequests } from './journal/find-requests.ts';
-import {
-  type JournalEntry,
-  type JournalLosses,
-  type JournalQuery,
-  journalQuery,
-  readJournal,
-  readLosses,
-} from './journal/journal-entry.ts';
+import { type JournalEntry, type JournalLosses, type JournalQuery, journalQuery } from './journal/journal-entry.ts';
+import { readJournal, readLosses } from './journal/read-journal.ts';
 import type { RequestEntry, RequestFilter, RequestSummary } from './journal/request-entry.ts';
 import { showRequest, showSummary } from './journal/show-request.ts';
 import { type TraceOptions, traceOptions, writeTrace } from './trace.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Duration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { ClockChange } from '../service/journal/entry-data.ts';
 import { Advance, type Clock, parseDuration } from '../world/clock.ts';
-import type { ClockChange } from '../world/journal/entry.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { type ControlScope, notFound, parseTenantOption, type TenantOption } from './control-scope.ts';
 

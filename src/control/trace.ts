@@ -3,15 +3,9 @@ import { lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { NAME, VERSION } from '../basics/version.ts';
 import { timestamp } from '../contract/schemas.ts';
 import type { ControlScope } from './control-scope.ts';
-import {
-  type JournalEntry,
-  type JournalMail,
-  journalEntryReply,
-  lossesReply,
-  readJournal,
-  readLosses,
-} from './journal/journal-entry.ts';
+import { type JournalEntry, type JournalMail, journalEntryReply, lossesReply } from './journal/journal-entry.ts';
 import { showTenants, tenantSummary } from './journal/mail-inspection.ts';
+import { readJournal, readLosses } from './journal/read-journal.ts';
 import { sampleReply, showSamples } from './samples/delivered-samples.ts';
 import { withCachedJournal } from './verdicts/evidence.ts';
 import { evidenceOf, storyReply, tellStory } from './verdicts/story.ts';

@@ -69,8 +69,7 @@ async function readRun(openTrace: OpenTrace): Promise<Run> {
   const events: FeedEvent[] = [];
   await readLines(openTrace, (line, number) => {
     if (line.type === 'entry') {
-      const event = toEvent(toEntry(line), `trace-${number}`);
-      if (event) events.push(event);
+      events.push(toEvent(toEntry(line), `trace-${number}`));
     } else if (line.type === 'trace') header = line;
     else if (line.type === 'tenant') run.tenants.push(line);
     else if (line.type === 'sample') run.samples.push(line);
@@ -237,36 +236,24 @@ function isRequest(entry: JournalEntry): entry is JournalEntry<'request' | 'mail
 /** How many characters of the text of a mail the feed has. */
 const EXCERPT_LENGTH = 240;
 
-/** The kinds of entries that the feed has as they are. */
-const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
-  ...(['mail-held', 'delivery-created', 'delivery-released', 'attempt', 'delivery-ended'] as const),
-  ...(['stream-opened', 'stream-closed', 'agent-done'] as const),
-  ...(['clock', 'fault', 'sandbox', 'checkpoint', 'key', 'journal', 'messages', 'behaviours'] as const),
-  ...(['reset', 'failure'] as const),
-]);
-
-/** The details of requests and attempts that the feed does not have. */
+/** The parts of requests, attempts and mails that the run does not show. */
 const NO_DETAILS = { request: undefined, reply: undefined };
 const NO_RESPONSE = { responseHeaders: undefined, responseBody: undefined, thrown: undefined };
+const NO_CONTENT = { headers: undefined, htmlBody: undefined, attachments: undefined };
 
 /**
- * Returns the event that the feed of the emulator had for an entry; `undefined` if it had none. The entry is changed for
- * it, because to copy the fields of many entries would take longer than to read them.
+ * Returns the event that the feed of the emulator had for an entry, without what is long. The run passes over the kinds
+ * that the feed does not have. The entry is changed for it, because to copy the fields of many entries would take longer
+ * than to read them.
  */
-function toEvent(entry: JournalEntry, id: string): FeedEvent | undefined {
-  const { kind, realTime } = entry;
-  const common = { id, realTime };
-  if (isRequest(entry)) return { ...common, kind: 'request', request: Object.assign(entry.data, NO_DETAILS) };
+function toEvent(entry: JournalEntry, id: string): FeedEvent {
+  if (isRequest(entry)) Object.assign(entry.data, NO_DETAILS);
+  if (entry.kind === 'attempt') Object.assign(entry.data, NO_RESPONSE);
   if (isMail(entry)) {
-    const { inbox, source, mail } = entry.data;
-    const { id: messageId, tenantId, inboxId, threadId, from, to, subject, plainBody } = mail;
-    const excerpt = plainBody.trim().slice(0, EXCERPT_LENGTH);
-    const shown = { messageId, tenantId, inboxId, threadId, from, to, subject, excerpt, inbox, source };
-    return { ...common, kind: kind === 'mail-received' ? 'mail' : 'mail-sent', ...shown };
+    const plainBody = entry.data.mail.plainBody.trim().slice(0, EXCERPT_LENGTH);
+    Object.assign(entry.data.mail, NO_CONTENT, { plainBody });
   }
-  if (!PLAIN_KINDS.has(kind)) return undefined;
-  if (kind === 'attempt') Object.assign(entry.data, NO_RESPONSE);
-  return Object.assign(entry.data, common, { kind }) as unknown as FeedEvent;
+  return Object.assign(entry, { id }) as FeedEvent;
 }
 
 /** The fields of a search whose text is marked where a mail contains it. */
@@ -376,11 +363,13 @@ function webhooksOf({ entries, stories }: Trace) {
  * alone, and is named by the domain of an inbox.
  */
 function tenantsOf({ header, tenants, events }: Run): Tenant[] {
-  const mails = events.flatMap((event) => (event.kind === 'mail' || event.kind === 'mail-sent' ? event : []));
+  const mails = events.flatMap((event) =>
+    event.kind === 'mail-received' || event.kind === 'mail-sent' ? { ...event.data.mail, inbox: event.data.inbox } : [],
+  );
   const counts = countBy(mails, ({ inboxId }) => inboxId);
   const known = new Set(tenants.map(({ id }) => id));
   const sandboxes = new Map<string | null, string | null>([[header?.sandbox ?? null, null]]);
-  for (const event of events) if (event.kind === 'sandbox') sandboxes.set(event.tenantId, event.name);
+  for (const event of events) if (event.kind === 'sandbox') sandboxes.set(event.data.tenantId, event.data.name);
   const present = tenants.map(({ type, domain, workspaces, ...tenant }) => ({
     ...tenant,
     workspaces: workspaces.map(({ inboxes, ...workspace }) => ({

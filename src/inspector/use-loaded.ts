@@ -76,7 +76,8 @@ export const noEvent: EventFilter = () => false;
 
 /** Returns whether an event may change data. A request that only reads or that was refused changes nothing. */
 export const changesData: EventFilter = (event) =>
-  event.kind !== 'request' || (event.request.method !== 'GET' && event.request.status < 400);
+  (event.kind !== 'request' && event.kind !== 'mail-command') ||
+  (event.data.method !== 'GET' && event.data.status < 400);
 
 /**
  * Loads a value as soon as the feed is connected, again when `key` changes, and again after each event that `matters`

@@ -41,7 +41,7 @@ export type {
   WebhookControls,
   WebhookSettings,
 } from '../control/delivery-controls.ts';
-export type { FeedEvent, FeedItem, FeedOptions } from '../control/journal/feed-event.ts';
+export type { FeedData, FeedEntry, FeedEvent, FeedGap, FeedMail, FeedOptions } from '../control/journal/feed-event.ts';
 export type {
   EntryReference,
   FailureMessage,
@@ -110,6 +110,7 @@ export type {
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
 export type { DeliveryPayload } from '../service/delivery/request.ts';
+export type { EntryKind, FeedKind } from '../service/journal/entry-kinds.ts';
 export type {
   Correspondent,
   CorrespondentKind,
@@ -141,7 +142,6 @@ export type {
   StreamFaultOptions,
 } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
-export type { EntryKind } from '../world/journal/entry.ts';
 export type { FaultName } from '../world/named-faults.ts';
 export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/request-fault.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';

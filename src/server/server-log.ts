@@ -1,39 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
-import { formatDuration } from '../basics/duration.ts';
-import { messageOf } from '../basics/named-error.ts';
 import { toPrintable } from '../basics/printable.ts';
 import { performance } from '../basics/real-timers.ts';
-import { truncate } from '../basics/text.ts';
-import { isStreamPath } from '../contract/stream-protocol.ts';
-import { activityOf } from '../control/journal/feed.ts';
+import { type Line, nameWithoutOperation } from '../control/journal/entry-line.ts';
+import { type EntryView, LOGGED_KINDS, lineOf, showInFeed } from '../control/journal/shown-kinds.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
-import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
+import type { Journals } from '../service/journal/journals.ts';
 import type { ApiResult } from '../service/pipeline/exchange.ts';
 import { isCut } from '../service/pipeline/reply.ts';
-import type {
-  AttemptActivity,
-  DeliveryActivity,
-  EntryOf,
-  HeldMailActivity,
-  MailActivity,
-  StreamActivity,
-} from '../world/journal/entry.ts';
-import type { Journals } from '../world/journal/journal.ts';
 import { type Mask, maskText } from '../world/secrets/mask.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import { FAVICON_PATH } from './http/guards.ts';
-
-/** One line of the log. */
-export interface Line {
-  /** What a reader looks for first, such as `createWebhook` or `message.received`. */
-  readonly name: string;
-  /** What is shown after the name: the HTTP status, `←` for a mail that was received, or `!` for a problem. */
-  readonly sign?: number | '←' | '→' | '!' | undefined;
-  readonly text: string;
-  /** The HTTP status that decides the colour of the line. Default: 200. */
-  readonly colourStatus?: number | undefined;
-}
 
 /**
  * Writes one log line with the time `at`, by default the current time. `line` may be a function. If the function throws
@@ -81,121 +58,24 @@ export function maskSecrets(text: string, mask: Mask['text'] = maskText): string
   return mask(text).replace(/(sa|tk|wk|ak)_[\w-]+(?![\w…-])/g, (key) => `${key.slice(0, 3)}…`);
 }
 
-/** The data of an attempt that its description needs. */
-type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
-
-/** What the log has a line for. The data of each kind are what the feed has, too. */
-interface Logged {
-  mail: MailActivity;
-  'mail-held': HeldMailActivity;
-  'delivery-created': DeliveryActivity;
-  'delivery-released': DeliveryActivity;
-  attempt: AttemptActivity;
-  'delivery-ended': DeliveryActivity;
-  'stream-opened': StreamActivity;
-  'stream-closed': StreamActivity;
-  failure: { readonly error: unknown };
-}
-
-/** Something that has a line in the log. */
-export type LoggedEntry = { [Kind in keyof Logged]: { readonly kind: Kind } & Logged[Kind] }[keyof Logged];
-
-const LOGGED_KINDS = [
-  'mail-received',
-  'mail-held',
-  'delivery-created',
-  'attempt',
-  'delivery-ended',
-  'stream-opened',
-  'stream-closed',
-  'failure',
-] as const;
+/** Shows an entry with its secrets, because the log masks each line as a whole. */
+const UNMASKED: EntryView = {
+  reader: 'mailbox',
+  mask: { text: (text) => text, named: (_, value) => value, deep: (value) => value },
+};
 
 /**
  * Writes a log line for each future mail, attempt, stream and failure of a mailbox. If a delivery failed, its line ends
  * with a link to the delivery in the inspector.
  */
 export function logActivity(journals: Journals, log: Log, inspectorUrl: () => string): void {
-  journals.subscribe(LOGGED_KINDS, (added) => {
-    const kind = added.kind === 'mail-received' ? 'mail' : added.kind;
-    const entry = { ...activityOf(added as EntryOf), kind } as LoggedEntry;
-    const line = describeActivity(entry);
+  journals.subscribe(LOGGED_KINDS, (entry) => {
+    const data = showInFeed(entry, UNMASKED);
+    const line = lineOf(entry.kind, data);
     if (!line) return;
-    const hasLink = 'deliveryId' in entry && (line.colourStatus ?? 200) >= 300;
-    log(hasLink ? { ...line, text: `${line.text} ${inspectorUrl()}#/webhooks/${entry.deliveryId}` } : line);
+    const hasLink = 'deliveryId' in data && (line.colourStatus ?? 200) >= 300;
+    log(hasLink ? { ...line, text: `${line.text} ${inspectorUrl()}#/webhooks/${data.deliveryId}` } : line);
   });
-}
-
-/**
- * Describes an entry in one line. Returns `undefined` for a new delivery that is sent at once, because the first
- * attempt has its own line.
- */
-export function describeActivity(entry: LoggedEntry): Line | undefined {
-  const line = DESCRIBERS[entry.kind](entry as never);
-  return line && limitText(line);
-}
-
-const DESCRIBERS: {
-  readonly [Kind in keyof Logged]: (entry: Logged[Kind]) => Line | undefined;
-} = {
-  // The attempt that follows has its own line.
-  'delivery-released': () => undefined,
-  'delivery-created': (entry) => (entry.state === 'held' ? problemLine(entry, 403) : undefined),
-  attempt: (entry) => {
-    const colourStatus = entry.status ?? (entry.state === 'refused' ? 403 : 504);
-    return deliveryLine(entry, { sign: entry.status ?? '!', text: formatResult(entry), colourStatus });
-  },
-  'delivery-ended': (entry) => problemLine(entry, entry.state === 'failed' ? 500 : 403),
-  mail: ({ inbox, from, subject }) => ({ name: 'mail', sign: '←', text: `to ${inbox} from ${from}: ${subject}` }),
-  'mail-held': ({ reason }) => ({ name: 'mail', sign: '!', text: `held: ${reason}`, colourStatus: 429 }),
-  'stream-opened': ({ tier, key }) => ({ name: 'stream', text: `opened with the ${tier} key ${key}` }),
-  'stream-closed': ({ tier, key }) => ({ name: 'stream', text: `closed; it was opened with the ${tier} key ${key}` }),
-  failure: ({ error }) => {
-    const [name, text] =
-      error instanceof CorrespondentError
-        ? ['correspondent', error.message]
-        : ['emulator', `The emulator failed because of a bug in it: ${messageOf(error)}.`];
-    return { name, sign: '!', text, colourStatus: 500 };
-  },
-};
-
-/** Returns a line with the event, the webhook and the address of a delivery, followed by the given text. */
-function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
-  const address = url === null ? '' : ` ${truncate(url, MAX_URL_LENGTH)}`;
-  return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
-}
-
-/** Returns a line that says in which state a delivery is, and why. */
-function problemLine(entry: DeliveryActivity & Pick<AttemptData, 'state' | 'reason'>, colourStatus: number): Line {
-  return deliveryLine(entry, { sign: '!', text: `${entry.state}: ${entry.reason}`, colourStatus });
-}
-
-/** Describes the result of an attempt, such as `503 in 12 ms, again in 5s`. */
-export function formatAttempt(attempt: AttemptData): string {
-  return [attempt.status, formatResult(attempt)].filter((part) => part !== null).join(' ');
-}
-
-/** Describes the result of an attempt, without its status. */
-function formatResult({ state, reason, status, error, durationMs, retryInMs }: AttemptData): string {
-  if (state === 'refused') return `refused: ${reason}`;
-  const problem = status === null ? `no answer (${messageOf(error)}) ` : '';
-  return `${problem}in ${durationMs} ms${formatNextStep({ state, reason, retryInMs })}`;
-}
-
-function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' | 'reason' | 'retryInMs'>): string {
-  if (retryInMs !== null) return `, again in ${formatDuration(retryInMs)}`;
-  return reason === null ? '' : `, ${state}: ${reason}`;
-}
-
-/** The maximum length of the URL of a webhook in a line, so that the line also has room for the result. */
-const MAX_URL_LENGTH = 120;
-
-/** The maximum length of the text of a line, in characters. */
-const MAX_LENGTH = 280;
-
-/** Shortens the text of a line and makes it printable, because parts of the text may come from strangers. */
-export function limitText(line: Line): Line {
-  return { ...line, text: toPrintable(line.text.slice(0, MAX_LENGTH)) };
 }
 
 /** Logs why the URL of a webhook that a client creates or changes may not be called. */
@@ -244,11 +124,6 @@ function describeRequest(request: IncomingMessage, response: ServerResponse, dur
   const text = [method, toLogText(url), outcome, duration, formatKey(request)].filter(Boolean).join(' ');
   if (isComplete) return { name, sign: status, text: text + formatNotes(result), colourStatus: status };
   return { name, sign: '!', text, colourStatus: 499 };
-}
-
-/** Returns the name that the log shows for a request that is neither an operation nor a control call. */
-export function nameWithoutOperation(path: string): string {
-  return isStreamPath(path) ? 'stream' : '-';
 }
 
 /** The statuses of refusals whose message is logged, because it says which key, origin or host is wrong. */

@@ -1,7 +1,6 @@
 import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import type { Environment } from './environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';
-import type { Journals } from './journal/journal.ts';
 import { RateLimits } from './rate-limits.ts';
 import { findOwner, type Part, type PartOf, type SavePurpose } from './store/parts.ts';
 import type { ReachableWorlds } from './store/reachable-worlds.ts';
@@ -26,6 +25,19 @@ export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
 
 /** A fault with the given target. */
 type FaultOn<On extends FaultTarget> = Extract<Fault, { readonly on: On }>;
+
+/** A fault that a test added or removed, or that has happened. */
+export interface FaultChange {
+  /** What the test did, or `used` each time after a fault with a limited number of `times` has happened. */
+  readonly action: 'added' | 'removed' | 'cleared' | 'used';
+  /** The fault; its `times` is 0 after it has happened for the last time. Null if all faults were removed. */
+  readonly fault: Fault | null;
+}
+
+/** The journal, in which each use of a fault becomes an entry. */
+interface FaultJournal {
+  publish(tenantId: string | null, kind: 'fault', change: FaultChange): unknown;
+}
 
 interface Entry {
   fault: Fault;
@@ -114,9 +126,9 @@ export class Faults {
   readonly #listOf: PartOf<FaultList>;
   /** The lists that are not empty. */
   readonly #nonEmpty = new Set<FaultList>();
-  readonly #journals: Journals;
+  readonly #journals: FaultJournal;
 
-  constructor(worlds: Worlds, journals: Journals, environment: Pick<Environment, 'setTimer'>) {
+  constructor(worlds: Worlds, journals: FaultJournal, environment: Pick<Environment, 'setTimer'>) {
     this.#worlds = worlds;
     this.#journals = journals;
     const latest = { order: 0 };

@@ -181,6 +181,36 @@ describe('an unused sandbox', () => {
   });
 });
 
+test('a sandbox that is idle but has an open stream does not keep those behind it, and is used once the stream ends', () => {
+  let nowMs = Date.parse('2026-03-01T09:00:00Z');
+  const mailbox = createMailbox({ environment: { now: () => new Date(nowMs) } });
+  const pass = (minutes: number) => {
+    nowMs += minutes * 60_000;
+  };
+  const withStream = mailbox.createSandbox();
+  const headers = new Headers({ 'X-API-Key': withStream.keys.tenant });
+  const open = () =>
+    mailbox.stream({ url: `${mailbox.baseUrl}/v1/ws`, headers })({ send() {}, close() {}, bufferedBytes: 0 });
+  const sessions = [open(), open()];
+  const unused = mailbox.createSandbox();
+  pass(60);
+  // It was found idle, but is not closed, and its keys and addresses are valid.
+  const idsOf = () => mailbox.sandboxes().map(({ id }) => id);
+  expect(idsOf()).toEqual([withStream.id]);
+  expect(() => mailbox.sandbox(unused.id)).toThrow('There is no sandbox with this id.');
+  expect(mailbox.receives(`helpdesk@${withStream.domain}`)).toBe(true);
+  pass(600);
+  sessions[0]?.end();
+  pass(600);
+  expect(idsOf()).toEqual([withStream.id]);
+  sessions[1]?.end();
+  pass(59);
+  expect(mailbox.receives(`helpdesk@${withStream.domain}`)).toBe(true);
+  pass(1);
+  expect(mailbox.receives(`helpdesk@${withStream.domain}`)).toBe(false);
+  expect(idsOf()).toEqual([]);
+});
+
 /** Starts a server, and sends control calls such as `GET /clock` to it. */
 async function serve() {
   const server = await startServer({ port: 0 });

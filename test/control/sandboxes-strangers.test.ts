@@ -113,7 +113,7 @@ everywhere('the feed of a sandbox has only its own requests, and that of the mai
   const requestsOf = async (controlled: Pick<Sandbox, 'feed'>) => {
     const paths: string[] = [];
     for await (const event of controlled.feed({ lastEventId: '0', follow: false })) {
-      if (event.kind === 'request') paths.push(event.request.path);
+      if (event.kind === 'request') paths.push(event.data.path);
     }
     return paths;
   };

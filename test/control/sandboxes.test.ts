@@ -75,7 +75,7 @@ describe('a sandbox', () => {
     expect(idsIn(service.mailbox)).toEqual(['req_1', 'req_2', 'req_3', 'req_4']);
     expect(service.mailbox.request('req_2').principal).toMatchObject({ tenantId: one.id });
     const events = started[Symbol.asyncIterator]();
-    expect((await events.next()).value).toMatchObject({ kind: 'request', request: { id: 'req_1' } });
+    expect((await events.next()).value).toMatchObject({ kind: 'request', data: { id: 'req_1' } });
     const { key, json } = {
       key: one.keys.tenant,
       json: { to: 'x@y.test', subject: 'S', plainBody: 'B', verified: true },
@@ -194,7 +194,7 @@ describe('a sandbox', () => {
       return events;
     };
     expect([await kindsOf(one), await kindsOf(other)]).toEqual([
-      ['mail', 'reset', 'clock', 'fault', 'fault', 'key', 'clock'],
+      ['mail-received', 'reset', 'clock', 'fault', 'fault', 'key', 'clock'],
       ['request', 'clock'],
     ]);
   });

@@ -274,6 +274,26 @@ test.for([
   await expect(evaluate(replier, ANSWER, options as never)).rejects.toThrow(new TypeError(message));
 });
 
+test('never with a check turns its yes and its no around, and leaves what it cannot tell', async () => {
+  const check = (verdict: Verdict) => () => ({ verdict, reason: `It is ${verdict}` });
+  const command = (code: number) => `cat > /dev/null; echo 'because of ${code}'; exit ${code}`;
+  const { expectations } = await runOne(replier, {
+    ...ANSWER,
+    expect: [
+      ...(['yes', 'no', 'cannot tell'] as const).map((verdict) => ({ never: { check: check(verdict) } })),
+      ...[0, 1, 3].map((code) => ({ never: { check: command(code) } })),
+    ],
+  });
+  expect(expectations.map(({ verdict, message }) => [verdict, message])).toEqual([
+    ['no', 'It is yes'],
+    ['yes', null],
+    ['cannot tell', 'It is cannot tell'],
+    ['no', 'because of 0'],
+    ['yes', null],
+    ['cannot tell', 'because of 3'],
+  ]);
+});
+
 test('of alternatives, one that is so is enough, and one that cannot be told may be so', async () => {
   const verdicts = ['yes', 'no', 'cannot tell'] as const;
   const pairs = verdicts.flatMap((one) => verdicts.map((other) => [one, other] as const));

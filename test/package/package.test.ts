@@ -247,6 +247,12 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
   ]);
 });
 
+test('names each page of the package to language models', ({ expect }) => {
+  const list = readFileSync(join(consumer, 'node_modules', packageJson.name, 'dist/llms.txt'), 'utf8');
+  const pages = [...list.matchAll(/\]\(\.\.\/([^)]+\.md)\)/g)].map(([, page]) => page);
+  expect(pages.sort()).toEqual([...PAGES, 'CHANGELOG.md'].sort());
+});
+
 test('works in process with the msw of the user', async ({ expect }) => {
   expect(await evaluate(consumer, USE_IN_PROCESS)).toEqual([201, 3, true, 401, true]);
 });

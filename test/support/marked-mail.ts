@@ -1,5 +1,5 @@
 import type { Mailbox } from 'agent-mailbox-mock';
-import type { ShownPart } from '../../src/world/journal/entry.ts';
+import type { ShownPart } from '../../src/service/journal/entry-data.ts';
 
 /** Texts that are nowhere else, one for each place of a marked mail. No encoding of mail changes them. */
 const placesOf = (name: string) => ({

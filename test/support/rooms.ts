@@ -41,6 +41,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'what happens to a request or a mail',
     not: 'sockets; what a test may do and a client may not',
     parts: {
+      journal: 'what the service and its controls write into the journal: every kind of entry, and its data',
       access: 'from credentials to the principal, and to the resources in its scope',
       pipeline: 'the handling of one request, and the only place that turns an exception into a reply',
       operations: 'the code of each operation: (context, input) → outcome, synchronous',

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { Line } from '../../src/server/server-log.ts';
+import type { Line } from '../../src/control/journal/entry-line.ts';
 import { type OutputLimits, WaitingOutput } from '../../src/server/waiting-output.ts';
 import { createEnvironment } from '../../src/world/environment.ts';
 

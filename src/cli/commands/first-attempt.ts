@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { formatAttempt } from '../../control/journal/entry-line.ts';
 import { type ControlClient, undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
-import { formatAttempt } from '../../server/server-log.ts';
 
 /** The longest wait for first attempts: longer than the timeout of a receiver. */
 const MAX_WAIT_MS = 35_000;

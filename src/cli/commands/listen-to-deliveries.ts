@@ -1,17 +1,17 @@
 import { toPrintable, toPrintableJson } from '../../basics/printable.ts';
 import { isUrlWithScheme } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
+import { formatAttempt } from '../../control/journal/entry-line.ts';
+import { lineOfEvent } from '../../control/journal/shown-kinds.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
-import { formatAttempt } from '../../server/server-log.ts';
 import { failedResult } from '../../service/delivery/attempt-sender.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
-import type { AttemptActivity } from '../../world/journal/entry.ts';
+import type { DeliveryActivity } from '../../service/journal/entry-data.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { createEmulatorClient, createNoEmulatorError, type Emulator, readFeed } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';
-import { describeEvent } from './describe-event.ts';
 import { attemptText, deliveryText } from './first-attempt.ts';
 import { parseList } from './start-settings.ts';
 
@@ -51,12 +51,13 @@ async function* watchAttempts(emulator: Emulator, filter: Filter, onOpen: () => 
   // deliveries, because there are few of them.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
   for await (const event of readFeed(emulator, {}, onOpen)) {
-    if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event)?.text}.`);
-    if (event.kind !== 'attempt' || !isSelected(event, filter)) continue;
-    const delivery = await emulator.client.getDelivery({ id: event.deliveryId }).catch(undefinedIfRefused);
-    const attempt = delivery?.attempts[event.attempt - 1];
+    if (event.kind === 'gap') warn(`${NAME}: ${lineOfEvent(event)?.text}.`);
+    if (event.kind !== 'attempt' || !isSelected(event.data, filter)) continue;
+    const { deliveryId: id, attempt: count } = event.data;
+    const delivery = await emulator.client.getDelivery({ id }).catch(undefinedIfRefused);
+    const attempt = delivery?.attempts[count - 1];
     if (delivery && attempt) yield { delivery, attempt };
-    else warn(`${NAME}: The delivery ${event.deliveryId} is no longer in the log of the emulator.`);
+    else warn(`${NAME}: The delivery ${id} is no longer in the log of the emulator.`);
   }
 }
 
@@ -74,8 +75,8 @@ function filterOf({ tenant, webhook }: GivenFlags): Filter {
   return { tenant: idOf(tenant), webhookId: idOf(webhook) };
 }
 
-function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId = event.webhookId }: Filter): boolean {
-  return event.tenantId === tenant && event.webhookId === webhookId;
+function isSelected(one: DeliveryActivity, { tenant = one.tenantId, webhookId = one.webhookId }: Filter): boolean {
+  return one.tenantId === tenant && one.webhookId === webhookId;
 }
 
 /** The result of forwarding a request, and the URL to which the request was forwarded. */

@@ -1,11 +1,11 @@
 import { toPrintableJson } from '../../basics/printable.ts';
 import { NAME } from '../../basics/version.ts';
+import { lineOfEvent } from '../../control/journal/shown-kinds.ts';
 import type { FeedEvent } from '../../mailbox/without-msw.ts';
 import { createLog } from '../../server/server-log.ts';
 import { createInterruptible, type Terminal } from '../command.ts';
 import { createEmulatorClient, followFeed, readFeed } from '../control-client.ts';
 import { shortenIdsToFit } from '../layout.ts';
-import { describeEvent } from './describe-event.ts';
 
 /** Shows what happened in a running emulator, and with `--follow` also what happens from now on. */
 export const logs = createInterruptible(async (terminal, flags, { signal }) => {
@@ -22,7 +22,7 @@ function createLinePrinter({ out, err, colour, columns }: Terminal): (event: Fee
   const write = (line: string) => out(shortenIdsToFit(line, columns));
   const log = createLog(write, colour, (error) => err(String(error)));
   return (event) => {
-    const line = describeEvent(event);
+    const line = lineOfEvent(event);
     if (line) log(line, new Date(event.realTime));
   };
 }

@@ -1,145 +1,54 @@
-import type {
-  AgentDone,
-  AttemptActivity,
-  ClockChange,
-  DeliveredEvent,
-  DeliveryActivity,
-  FaultChange,
-  HeldMailActivity,
-  MailActivity,
-  MailSource,
-  StreamActivity,
-  TestChange,
-} from '../../world/journal/entry.ts';
+import type { FeedKind } from '../../service/journal/entry-kinds.ts';
+import type { EntryFields, JournalData, JournalMail } from './journal-entry.ts';
 import type { RequestSummary } from './request-entry.ts';
 
-/** A finished request to the service. */
-export interface RequestFeedItem {
-  /** Always `request`. */
-  readonly kind: 'request';
-  /** The request in one line; `GET /__mock/requests/{id}` shows all of it. */
-  readonly request: RequestSummary;
+/** A mail as the feed has it: without its headers, its HTML and its files, and with the start of its text. */
+export interface FeedMail extends Omit<JournalMail, 'mail'> {
+  /** The mail. Of `plainBody`, the feed has at most 240 characters. */
+  readonly mail: Omit<JournalMail['mail'], 'headers' | 'htmlBody' | 'attachments'>;
 }
 
-/** A mail, with the start of its text. */
-interface MailInFeed extends MailActivity {
-  /** The id of its thread. */
-  readonly threadId: string;
-  /** The display forms of its recipients, without Cc and Bcc. */
-  readonly to: readonly string[];
-  /** The start of its text: at most 240 characters. */
-  readonly excerpt: string;
-  /** What caused the mail. */
-  readonly source: MailSource;
+/** The kinds of which the feed leaves something out. */
+type ShortKind = 'mail-received' | 'mail-sent' | 'request' | 'mail-command' | 'attempt' | 'messages';
+
+/** The details of an entry in the feed, by its kind: those of the journal without what may be long. */
+export interface FeedData extends Pick<JournalData, Exclude<FeedKind, ShortKind>> {
+  /** A mail that arrived in an inbox. */
+  'mail-received': FeedMail;
+  /** A mail that an inbox sent. */
+  'mail-sent': FeedMail;
+  /** A request of the API without its headers, query and bodies. */
+  request: RequestSummary;
+  /** A command of SMTP or IMAP without its text. */
+  'mail-command': RequestSummary;
+  /** An attempt without what the receiver answered. */
+  attempt: Omit<JournalData['attempt'], 'responseHeaders' | 'responseBody' | 'thrown'>;
+  /** Mail that a test removed, without the ids of the messages. */
+  messages: Omit<JournalData['messages'], 'messageIds'>;
 }
 
-/** A mail that arrived in an inbox. */
-interface MailFeedItem extends MailInFeed {
-  /** Always `mail`. */
-  readonly kind: 'mail';
-}
+/** An entry as the feed has it: the entry of the journal, without what may be long. Its `data` depend on `kind`. */
+export type FeedEntry<Kind extends FeedKind = FeedKind> = {
+  readonly [Each in Kind]: EntryFields<Each> & {
+    /** The details, which depend on the kind. API keys, secrets and passwords are masked, in mail too. */
+    readonly data: FeedData[Each];
+  };
+}[Kind];
 
-/** A mail that an inbox sent. */
-interface SentMailFeedItem extends MailInFeed {
-  /** Always `mail-sent`. */
-  readonly kind: 'mail-sent';
-}
-
-/** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
-interface HeldMailFeedItem extends HeldMailActivity {
-  /** Always `mail-held`. */
-  readonly kind: 'mail-held';
-}
-
-/** A new delivery, before its first attempt; one that is sent now or again; or one that has ended, not by an attempt. */
-interface DeliveryFeedItem extends DeliveryActivity, Pick<DeliveredEvent, 'messageId'> {
-  /** What happened to the delivery. */
-  readonly kind: 'delivery-created' | 'delivery-released' | 'delivery-ended';
-}
-
-/** An attempt to send a delivery, even if it was refused. */
-interface AttemptFeedItem extends AttemptActivity, Pick<DeliveredEvent, 'messageId'> {
-  /** Always `attempt`. */
-  readonly kind: 'attempt';
-}
-
-/** A stream that was opened or closed. */
-interface StreamFeedItem extends StreamActivity {
-  /** What happened to the stream. */
-  readonly kind: 'stream-opened' | 'stream-closed';
-}
-
-/** An agent said that it is done. */
-export interface AgentDoneFeedItem extends AgentDone {
-  /** Always `agent-done`. */
-  readonly kind: 'agent-done';
-}
-
-/** A change of the time by a test. */
-export interface ClockFeedItem extends ClockChange {
-  /** Always `clock`. */
-  readonly kind: 'clock';
-}
-
-/** A fault that a test added or removed, or that has happened. */
-export interface FaultFeedItem extends FaultChange {
-  /** Always `fault`. */
-  readonly kind: 'fault';
-}
-
-/** A change that a test made, except changes of the time and of the faults. */
-export interface ChangeFeedItem extends TestChange {
-  /** What was changed: a sandbox, a checkpoint, an API key, the journal of requests, mail, or behaviours. */
-  readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal' | 'messages' | 'behaviours';
-}
-
-/** A reset of the mailbox, or of one sandbox. */
-export interface ResetFeedItem {
-  /** Always `reset`. */
-  readonly kind: 'reset';
-  /** The id of the sandbox; null for the whole mailbox. */
-  readonly tenantId: string | null;
-}
-
-/** Events that are missing here, because they are too old or were published before a restart. */
-export interface GapFeedItem {
+/** Entries that are missing here, because they are too old or were published before a restart. */
+export interface FeedGap {
   /** Always `gap`. */
   readonly kind: 'gap';
-  /** How many events are missing; null if that is unknown. */
+  /** When the gap was found, in real time: ISO 8601 UTC. */
+  readonly realTime: string;
+  /** How many entries are missing; null if that is unknown. */
   readonly missed: number | null;
 }
 
-/** A failure of the emulator itself, with the message of the error. */
-export interface FailureFeedItem {
-  /** Always `failure`. */
-  readonly kind: 'failure';
-  /** The message of the error. */
-  readonly error: string;
-}
-
-/** Something that happened. The other fields depend on `kind`. */
-export type FeedItem =
-  | RequestFeedItem
-  | MailFeedItem
-  | SentMailFeedItem
-  | HeldMailFeedItem
-  | DeliveryFeedItem
-  | AttemptFeedItem
-  | StreamFeedItem
-  | AgentDoneFeedItem
-  | ClockFeedItem
-  | FaultFeedItem
-  | ChangeFeedItem
-  | ResetFeedItem
-  | FailureFeedItem
-  | GapFeedItem;
-
-/** An event of the feed. API keys, secrets and passwords are masked. */
-export type FeedEvent = FeedItem & {
+/** An event of the feed: an entry of the journal, or a gap between entries. */
+export type FeedEvent = (FeedEntry | FeedGap) & {
   /** The id of the event, for `lastEventId`. */
   readonly id: string;
-  /** When it happened, in real time: ISO 8601 UTC. */
-  readonly realTime: string;
 };
 
 /** Where the feed starts, and whether it ends. */

@@ -1,14 +1,14 @@
 import { freezeDeep } from '../../basics/freeze-deep.ts';
-import { messageOf } from '../../basics/named-error.ts';
-import type { Entry, EntryOf } from '../../world/journal/entry.ts';
-import { FEED_KINDS, type Journals, KINDS_FOR_ALL_TENANTS } from '../../world/journal/journal.ts';
-import type { Mask } from '../../world/secrets/mask.ts';
-import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/parts.ts';
+import type { Entry, EntryOf, FeedKind } from '../../service/journal/entry-kinds.ts';
+import type { Journals } from '../../service/journal/journals.ts';
+import { findOwner, type Part, type PartOf } from '../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
+import type { FeedEvent, FeedOptions } from './feed-event.ts';
 import { readerOf } from './find-requests.ts';
-import { type JournalReader, showSummary } from './show-request.ts';
+import { showFields } from './read-journal.ts';
+import type { JournalReader } from './show-request.ts';
+import { showInFeed } from './shown-kinds.ts';
 
 /** The readers of the feed of a mailbox or a sandbox that wait for the next event. */
 class Readers implements Part {
@@ -50,11 +50,9 @@ export class Feeds {
     this.#journals = journals;
     this.#readersOf = worlds.addPart('feed', () => new Readers());
     this.#run = journals.realNowMs().toString(36);
-    journals.subscribe(FEED_KINDS, ({ tenantId, kind }) => {
-      const owner = findOwner(worlds, tenantId);
-      // Some events of the whole mailbox are in the feeds of all sandboxes, too.
-      const isForAll = owner === worlds && KINDS_FOR_ALL_TENANTS.includes(kind);
-      const owners: readonly Owner[] = isForAll ? worlds.owners() : [worlds, owner];
+    journals.subscribe(journals.feedKinds, (entry) => {
+      const isForAll = journals.isForAllTenants(entry);
+      const owners = isForAll ? worlds.owners() : [worlds, findOwner(worlds, entry.tenantId)];
       for (const readers of this.#readersOf.in(owners)) if (readers.waiting.size > 0) readers.wake();
     });
   }
@@ -121,9 +119,11 @@ export class Feeds {
 
   #show(entry: Entry, number: number, reader: JournalReader): FeedEvent {
     const known = this.#shown[reader].get(entry);
-    if (known) return known;
-    const common = { id: `${this.#run}-${number}`, realTime: new Date(entry.realTimeMs).toISOString() };
-    const event = freezeDeep({ ...common, ...toFeedItem(entry as EntryOf, reader, this.#worlds.mask) }) as FeedEvent;
+    const fields = showFields(this.#journals, entry, reader);
+    // A request that led to the entry may have ended since then.
+    if (known && (known.kind === 'gap' || known.cause || !fields.cause)) return known;
+    const data = showInFeed(entry as EntryOf<FeedKind>, { reader, mask: this.#worlds.mask });
+    const event = freezeDeep({ id: `${this.#run}-${number}`, ...fields, data }) as FeedEvent;
     this.#shown[reader].set(entry, event);
     return event;
   }
@@ -132,62 +132,6 @@ export class Feeds {
 /** The number of the last event that a reader has; or that it begins with the oldest one; or that its id is unknown. */
 type Position = number | 'start' | 'unknown';
 
-function numberIn({ sandboxId }: ReachableWorlds, { feedNumber, ownFeedNumber }: Entry): number {
-  return sandboxId === undefined ? feedNumber : ownFeedNumber;
-}
-
-/** Converts an entry to an item of the feed, with all secrets masked. */
-function toFeedItem(entry: EntryOf, reader: JournalReader, mask: Mask): FeedItem {
-  switch (entry.kind) {
-    case 'request':
-    case 'mail-command':
-      return { kind: 'request', request: showSummary(entry.data, reader, mask) };
-    case 'failure':
-      return mask.deep({ kind: 'failure', error: messageOf(entry.data.error) });
-    case 'mail-received':
-    case 'mail-sent': {
-      const kind = entry.kind === 'mail-received' ? 'mail' : entry.kind;
-      const { message, source } = entry.data;
-      const { threadId, to, plainBody } = message;
-      // The text is masked before it is cut, because a part of a secret could not be found.
-      const excerpt = mask.text(plainBody.trim().slice(0, MAX_SEARCHED_LENGTH)).slice(0, EXCERPT_LENGTH);
-      return mask.deep({ kind, ...activityOf(entry), threadId, to, excerpt, source }) as FeedItem;
-    }
-    default:
-      return mask.deep({ kind: entry.kind, ...activityOf(entry) }) as FeedItem;
-  }
-}
-
-/** How many characters of the text of a mail the feed has. */
-const EXCERPT_LENGTH = 240;
-
-/** How many characters of a text are searched for secrets before it is cut. */
-const MAX_SEARCHED_LENGTH = 4096;
-
-/** Returns what the log and the feed show of an entry. The rest is only in the journal. */
-export function activityOf(entry: EntryOf): object {
-  switch (entry.kind) {
-    case 'mail-received':
-    case 'mail-sent': {
-      const { inboxId, inbox, message } = entry.data;
-      const { id: messageId, from, subject } = message;
-      return { messageId, tenantId: entry.tenantId, inboxId, inbox, from, subject };
-    }
-    case 'delivery-created':
-    case 'delivery-released':
-    case 'delivery-ended': {
-      const { eventId: _, ...shown } = entry.data;
-      return shown;
-    }
-    case 'attempt': {
-      const { eventId, sentTimestamp, responseHeaders, responseBody, thrown, ...shown } = entry.data;
-      return shown;
-    }
-    case 'messages': {
-      const { messageIds: _, ...shown } = entry.data;
-      return shown;
-    }
-    default:
-      return entry.data;
-  }
+function numberIn({ sandboxId }: ReachableWorlds, { mailboxFeedNumber, ownerFeedNumber }: Entry): number {
+  return sandboxId === undefined ? mailboxFeedNumber : ownerFeedNumber;
 }

@@ -1,6 +1,6 @@
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { KeptRequest } from '../../world/journal/entry.ts';
-import type { Journals } from '../../world/journal/journal.ts';
+import type { KeptRequest } from '../../service/journal/entry-data.ts';
+import type { Journals } from '../../service/journal/journals.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { type ParsedRequestFilter, type RequestEntry, type RequestFilter, requestFilter } from './request-entry.ts';

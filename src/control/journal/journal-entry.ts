@@ -1,28 +1,16 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
-import { messageOf } from '../../basics/named-error.ts';
 import { timestamp } from '../../contract/schemas.ts';
-import { type Mail, showMailAsItWas } from '../../service/mail/show-mail.ts';
-import {
-  type BounceDetails,
-  ENTRY_KINDS,
-  type Entry,
-  type EntryKind,
-  type EntryNumber,
-  type EntryOf,
-  type MailEvent,
-  type MailSource,
-  type PlainEntryData,
-  type RecipientRoute,
-  type ShownPart,
-} from '../../world/journal/entry.ts';
-import type { Journals } from '../../world/journal/journal.ts';
-import type { Mask } from '../../world/secrets/mask.ts';
-import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import { showRow } from '../../world/store/state.ts';
-import { readerOf } from './find-requests.ts';
+import type {
+  BounceDetails,
+  MailSource,
+  PlainEntryData,
+  RecipientRoute,
+  ShownPart,
+} from '../../service/journal/entry-data.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../service/journal/entry-kinds.ts';
+import type { Mail } from '../../service/mail/show-mail.ts';
 import type { RequestEntry } from './request-entry.ts';
-import { idFor, type JournalReader, showRequest } from './show-request.ts';
 
 /** A mail as it was when it arrived, was sent, or bounced. Its bytes are base64. */
 export interface JournalMail {
@@ -65,8 +53,10 @@ export interface MailRead {
   readonly attachmentIds: readonly string[];
 }
 
-/** A failure of the emulator itself. */
+/** A failure of the emulator itself, or of the code of a correspondent. */
 export interface FailureMessage {
+  /** What failed: the emulator, because of a bug in it, or the code of a correspondent that a test gave. */
+  readonly failed: 'emulator' | 'correspondent';
   /** The message of the error. */
   readonly error: string;
 }
@@ -94,7 +84,7 @@ export interface JournalData extends PlainEntryData {
   'refused-request': RequestEntry;
   /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: MailRead;
-  /** A failure of the emulator itself. */
+  /** A failure of the emulator itself, or of the code of a correspondent. */
   failure: FailureMessage;
 }
 
@@ -106,20 +96,27 @@ export interface EntryReference {
   readonly number: number;
 }
 
+/** The fields that every entry has, whatever its kind. */
+export interface EntryFields<Kind extends EntryKind = EntryKind> extends EntryReference {
+  /** When it happened: ISO 8601 UTC, by the clock of the tenant. */
+  readonly at: string;
+  /** When it happened, in real time. */
+  readonly realTime: string;
+  /** What happened. */
+  readonly kind: Kind;
+  /**
+   * What led to it; null if that is not known, or belongs to another sandbox. The feed does not know it yet while the
+   * request that led to it goes on.
+   */
+  readonly cause: EntryReference | null;
+}
+
 /**
  * Something that happened. The journal drops its oldest entries when it is full, and a second reset removes the entries
  * of the epoch before the former one. An entry does not change, except that the journal may drop the bytes of its mail.
  */
 export type JournalEntry<Kind extends EntryKind = EntryKind> = {
-  readonly [Each in Kind]: EntryReference & {
-    /** When it happened: ISO 8601 UTC, by the clock of the tenant. */
-    readonly at: string;
-    /** When it happened, in real time. */
-    readonly realTime: string;
-    /** What happened. */
-    readonly kind: Each;
-    /** What led to it; null if that is not known, or belongs to another sandbox. */
-    readonly cause: EntryReference | null;
+  readonly [Each in Kind]: EntryFields<Each> & {
     /** The details, which depend on the kind. */
     readonly data: JournalData[Each];
   };
@@ -127,9 +124,6 @@ export type JournalEntry<Kind extends EntryKind = EntryKind> = {
 
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
 const KIND_RULE = `must be kinds of entries: ${KINDS.join(', ')}`;
-
-/** The kinds that a query must name: what was there from the start, and requests that other entries have, too. */
-const UNASKED_KINDS: ReadonlySet<EntryKind> = new Set(['mail-at-start', 'refused-request']);
 
 const kindField = () => z.enum(KINDS, KIND_RULE);
 
@@ -194,106 +188,3 @@ export interface JournalLoss {
 
 /** How many entries of each kind were dropped; without a field for a kind that is complete. */
 export type JournalLosses = { readonly [Kind in EntryKind]?: JournalLoss };
-
-/** Returns how many entries of the present epoch were dropped, by kind. */
-export function readLosses(journals: Journals, worlds: ReachableWorlds): JournalLosses {
-  const owners = worlds.owners();
-  const losses: { [Kind in EntryKind]?: JournalLoss } = {};
-  for (const kind of KINDS) {
-    const { count, until } = journals.dropped(owners, [kind]);
-    if (until !== null) losses[kind] = { count, until };
-    const [sandbox] = worlds.sandboxId === undefined || kind !== 'refusal' ? [] : owners;
-    const unowned = sandbox && journals.droppedUnowned(sandbox);
-    if (unowned && unowned.until !== null) {
-      losses[kind] = { count: count + unowned.count, until: [until ?? '', unowned.until].sort().at(-1) ?? '' };
-    }
-  }
-  return losses;
-}
-
-/**
- * Returns the entries of a mailbox or a sandbox, oldest first. For a mailbox, these include the entries of tenants and
- * sandboxes that have ended since its last reset. For a sandbox, they include the refusals of which nothing shows whose
- * they were.
- */
-export function readJournal<Kind extends EntryKind>(
-  journals: Journals,
-  worlds: ReachableWorlds,
-  {
-    kinds = KINDS.filter((kind) => !UNASKED_KINDS.has(kind)) as Kind[],
-    epoch,
-  }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
-): JournalEntry<Kind>[] {
-  const entries: EntryOf<Kind>[] = journals.of(worlds.owners(), { kinds, epoch });
-  const ended = worlds.sandboxId === undefined && epoch !== 'former' ? journals.ofEnded(kinds) : [];
-  const [sandbox] = worlds.sandboxId === undefined ? [] : worlds.owners();
-  const mayBeUnowned = sandbox && epoch !== 'former' && kinds.some((kind) => kind === 'refusal');
-  const unowned = mayBeUnowned ? (journals.unownedRefusals(sandbox) as Entry[] as EntryOf<Kind>[]) : [];
-  const hasStart = epoch !== 'former' && kinds.some((kind) => kind === 'mail-at-start');
-  const atStart = hasStart ? (journals.atStart(worlds.all()) as Entry[] as EntryOf<Kind>[]) : [];
-  const all =
-    ended.length + atStart.length + unowned.length === 0
-      ? entries
-      : [...atStart, ...entries, ...ended, ...unowned].sort((one, other) => one.order - other.order);
-  const reader = readerOf(worlds);
-  const causeOf = journals.causes();
-  return all.map(
-    (entry) => showEntry(entry as EntryOf, reader, worlds.whole.mask, causeOf(entry)) as JournalEntry<Kind>,
-  );
-}
-
-function showEntry(entry: EntryOf, reader: JournalReader, mask: Mask, cause: EntryNumber | undefined): JournalEntry {
-  const { tenantId, number, realTimeMs, atMs, kind } = entry;
-  const isShown = cause && (reader === 'mailbox' || cause.tenantId === tenantId);
-  return {
-    tenantId,
-    number,
-    at: new Date(atMs).toISOString(),
-    realTime: new Date(realTimeMs).toISOString(),
-    kind,
-    cause: isShown ? { tenantId: cause.tenantId, number: cause.number } : null,
-    data: showData(entry, reader, mask),
-  } as JournalEntry;
-}
-
-function showData(entry: EntryOf, reader: JournalReader, mask: Mask): object {
-  switch (entry.kind) {
-    case 'mail-at-start':
-    case 'mail-received':
-    case 'mail-sent':
-    case 'mail-bounced':
-    case 'mail-triggered':
-      return showMailEvent(entry.tenantId ?? '', entry.data);
-    case 'request':
-    case 'mail-command':
-    case 'refused-request':
-      return showRequest(entry.data, reader, mask);
-    case 'read': {
-      const { number: _, numberInSandbox: _own, ...read } = entry.data;
-      return mask.deep({ request: idFor(reader, entry.data), ...read });
-    }
-    case 'change': {
-      const { row, ...change } = entry.data;
-      return { ...change, row: row && mask.deep(showRow(row)) };
-    }
-    case 'failure':
-      return mask.deep({ error: messageOf(entry.data.error) });
-    default:
-      return mask.deep({ ...(entry as Entry).data });
-  }
-}
-
-function showMailEvent(tenantId: string, event: MailEvent): JournalMail {
-  const { id: eventId, message, attachments, inbox, source, routes, forwardOf, bounce, lacksBytes } = event;
-  const shown: { -readonly [Field in keyof JournalMail]: JournalMail[Field] } = {
-    eventId,
-    inbox,
-    source,
-    mail: showMailAsItWas(tenantId, message, attachments),
-  };
-  if (routes) shown.routes = routes;
-  if (forwardOf !== undefined) shown.forwardOf = forwardOf;
-  if (bounce) shown.bounce = bounce;
-  if (lacksBytes) shown.lacksBytes = lacksBytes;
-  return shown;
-}

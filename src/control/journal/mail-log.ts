@@ -1,5 +1,5 @@
-import type { EntryOf, MailEntryKind } from '../../world/journal/entry.ts';
-import type { Journals } from '../../world/journal/journal.ts';
+import type { EntryOf, MailEntryKind } from '../../service/journal/entry-kinds.ts';
+import type { Journals } from '../../service/journal/journals.ts';
 import type { Owner, Part, PartOf } from '../../world/store/parts.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';

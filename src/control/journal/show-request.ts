@@ -1,8 +1,8 @@
 import { byteLengthOf } from '../../basics/text.ts';
 import { isChangeable } from '../../contract/behaviours.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
+import type { KeptRequest } from '../../service/journal/entry-data.ts';
 import type { ApiReply } from '../../service/pipeline/reply.ts';
-import type { KeptRequest } from '../../world/journal/entry.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../world/journal/entry.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../service/journal/entry-kinds.ts';
 import { type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import type { MailboxSnapshot } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';

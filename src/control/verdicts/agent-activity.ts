@@ -172,8 +172,9 @@ export class AgentActivity {
     const { inboxId, webhookId, looks } = this.#options;
     switch (event.kind) {
       case 'request':
-        this.#noteRequest(event.request, atMs);
-        this.#options.onRequest?.(event.request);
+      case 'mail-command':
+        this.#noteRequest(event.data, atMs);
+        this.#options.onRequest?.(event.data);
         break;
       case 'stream-opened':
         // An agent that listens to a stream has opened it before the steps, and then only waits.
@@ -181,7 +182,7 @@ export class AgentActivity {
         this.#lastActMs = atMs;
         break;
       case 'attempt':
-        if (event.status !== null && (webhookId === undefined || event.webhookId === webhookId)) {
+        if (event.data.status !== null && (webhookId === undefined || event.data.webhookId === webhookId)) {
           this.#hasActed ||= this.#hasBegun;
           this.#lastActMs = atMs;
         } else this.#lastOtherMs = atMs;
@@ -189,10 +190,10 @@ export class AgentActivity {
       case 'agent-done':
         this.#doneAtMs = atMs;
         break;
-      case 'mail':
+      case 'mail-received':
         this.#lastOtherMs = atMs;
-        if (event.inboxId === inboxId) this.#lastMailMs = atMs;
-        if (looks !== 'for mail' || event.inboxId === inboxId) this.#lastChangeMs = atMs;
+        if (event.data.mail.inboxId === inboxId) this.#lastMailMs = atMs;
+        if (looks !== 'for mail' || event.data.mail.inboxId === inboxId) this.#lastChangeMs = atMs;
         this.#forgetDone(atMs);
         break;
       case 'delivery-created':
@@ -200,7 +201,7 @@ export class AgentActivity {
         this.#forgetDone(atMs);
         break;
       case 'mail-sent':
-        this.#shown.add(event.messageId.toLowerCase());
+        this.#shown.add(event.data.mail.id.toLowerCase());
         this.#lastOtherMs = atMs;
         break;
       case 'mail-held':

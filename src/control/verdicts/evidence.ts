@@ -1,4 +1,4 @@
-import type { ShownPart } from '../../world/journal/entry.ts';
+import type { ShownPart } from '../../service/journal/entry-data.ts';
 import type { JournalEntry, JournalLosses, JournalQuery } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 

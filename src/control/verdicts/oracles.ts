@@ -1,5 +1,5 @@
+import type { ShownPart } from '../../service/journal/entry-data.ts';
 import { snippetOf } from '../../service/mail/snippet.ts';
-import type { ShownPart } from '../../world/journal/entry.ts';
 import type { EntryReference, JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import { isSamePerson, listRecipients, personOf, recipientsOf } from './addresses.ts';

@@ -1,11 +1,12 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { type EntryOf, MAIL_ENTRY_KINDS, type MailEntryKind, type MailEvent } from '../../world/journal/entry.ts';
-import type { Journals } from '../../world/journal/journal.ts';
 import type { PartOf } from '../../world/store/parts.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
+import type { MailEvent } from '../journal/entry-data.ts';
+import { type EntryOf, MAIL_ENTRY_KINDS, type MailEntryKind } from '../journal/entry-kinds.ts';
+import type { Journals } from '../journal/journals.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
 import { toPayload } from './request.ts';
 import type { Schedule } from './schedule.ts';

@@ -7,7 +7,7 @@ import { toBareAddress } from '../../contract/addresses/email-address.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { Clock } from '../../world/clock.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
-import type { MailEvent, ShownPart } from '../../world/journal/entry.ts';
+import type { MailEvent, ShownPart } from '../journal/entry-data.ts';
 
 /**
  * The payload of a delivery: one flat object (reference, "Delivery"). Behaviours decide what the reference leaves open.

@@ -1,4 +1,4 @@
-import type { ShownPart } from '../../world/journal/entry.ts';
+import type { ShownPart } from '../journal/entry-data.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, MailSource } from './mail-reader.ts';

@@ -3,13 +3,14 @@ import { type BehaviourReader, type BehaviourValues, createSilentReader } from '
 import { ApiError, createResetError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
-import type { BounceDetails, MailEntryKind, MailEvent, MailSource } from '../../world/journal/entry.ts';
-import type { Journals } from '../../world/journal/journal.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
 import { canonicalAddress, type World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
+import type { BounceDetails, MailEvent, MailSource } from '../journal/entry-data.ts';
+import type { MailEntryKind } from '../journal/entry-kinds.ts';
+import type { Journals } from '../journal/journals.ts';
 import type { LoopGuard } from './outgoing/loop-guard.ts';
 
 /** A file that is attached to a mail. */

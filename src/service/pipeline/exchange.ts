@@ -4,11 +4,13 @@ import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { OperationRow } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { Entry, Origin, Protocol, ShownMails } from '../../world/journal/entry.ts';
+import type { Origin } from '../../world/journal/entry.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Principal } from '../access/principal.ts';
+import type { Protocol, ShownMails } from '../journal/entry-data.ts';
+import type { Entry } from '../journal/entry-kinds.ts';
 import { type AnyReply, type ApiReply, type RunInSlices, toErrorReply } from './reply.ts';
 import type { Service } from './service.ts';
 

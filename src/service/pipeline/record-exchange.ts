@@ -2,20 +2,12 @@ import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
-import {
-  deliveryIdsIn,
-  type Entry,
-  isEntryOf,
-  type KeptBody,
-  type KeptRequest,
-  MAIL_ENTRY_KINDS,
-  type Origin,
-  originOf,
-  type ShownMails,
-} from '../../world/journal/entry.ts';
+import { type Origin, originOf } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
+import type { KeptBody, KeptRequest, ShownMails } from '../journal/entry-data.ts';
+import { deliveryIdsIn, type Entry, isEntryOf, MAIL_ENTRY_KINDS } from '../journal/entry-kinds.ts';
 import { type ApiRequest, Exchange, type FinishedExchange, isOver, NO_QUERY, type ReceivedBody } from './exchange.ts';
 import { type ApiReply, isCut, JsonBody, MAX_KEPT_BYTES } from './reply.ts';
 import type { Service } from './service.ts';

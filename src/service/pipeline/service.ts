@@ -1,8 +1,8 @@
 import { BEHAVIOUR_IDS, type BehaviourId, type BehaviourValues, isAssumed } from '../../contract/behaviours.ts';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
 import type { Faults } from '../../world/faults.ts';
-import type { Journals } from '../../world/journal/journal.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
+import type { Journals } from '../journal/journals.ts';
 import type { Correspondents } from '../mail/correspondents/correspondents.ts';
 import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
 import { OpenCalls } from './open-calls.ts';

@@ -1,6 +1,6 @@
 import type { OperationId, ReplyOf } from '../../contract/operations.ts';
-import type { ShownMails, ShownPart } from '../../world/journal/entry.ts';
 import type { World } from '../../world/store/world.ts';
+import type { ShownMails, ShownPart } from '../journal/entry-data.ts';
 import type { FinishedExchange } from './exchange.ts';
 
 /** Matches the ids in a path. */

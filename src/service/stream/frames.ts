@@ -3,9 +3,9 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import { clientFrame, type subscribeFrame } from '../../contract/stream-protocol.ts';
-import type { MailEvent } from '../../world/journal/entry.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
 import { isInScope, type TenantPrincipal } from '../access/principal.ts';
+import type { MailEvent } from '../journal/entry-data.ts';
 
 /** A frame that the service sends (reference, "Event stream"). */
 export type ServerFrame =

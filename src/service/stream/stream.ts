@@ -2,9 +2,9 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { StreamFault } from '../../world/fault.ts';
-import type { MailEvent } from '../../world/journal/entry.ts';
 import type { StreamAccess } from '../access/check-stream-access.ts';
 import type { TenantPrincipal } from '../access/principal.ts';
+import type { MailEvent } from '../journal/entry-data.ts';
 import type { EncodedFrame, ServerFrame, Subscription } from './frames.ts';
 import {
   connectedFrame,

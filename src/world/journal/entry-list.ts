@@ -1,10 +1,10 @@
-import type { Entry, EntryKind } from './entry.ts';
+import type { Entry, EntryNumbers } from './entry.ts';
 
 /** The names of the numbers by which entries are found. In every list, entries are in the order of each of them. */
-export type NumberName = 'order' | 'number' | 'feedNumber' | 'ownFeedNumber';
+export type NumberName = keyof EntryNumbers;
 
 /** Stands for an entry that was removed from the middle of a list. It keeps only the numbers, for the search. */
-type Hole = Pick<Entry, NumberName> & { readonly isHole: true };
+type Hole = EntryNumbers & { readonly isHole: true };
 
 /**
  * Entries of one kind, oldest first. Removing an entry leaves a hole, which is closed later, so that adding and removing
@@ -52,10 +52,10 @@ class KindList {
 
   /** Removes an entry, and returns whether it was there. */
   remove(entry: Entry): boolean {
-    const index = this.#indexAfter('order', entry.order - 1);
+    const index = this.#indexAfter('mailboxNumber', entry.mailboxNumber - 1);
     if (this.#slots[index] !== entry) return false;
-    const { order, number, feedNumber, ownFeedNumber } = entry;
-    this.#slots[index] = { order, number, feedNumber, ownFeedNumber, isHole: true };
+    const { mailboxNumber, ownerNumber, mailboxFeedNumber, ownerFeedNumber } = entry;
+    this.#slots[index] = { mailboxNumber, ownerNumber, mailboxFeedNumber, ownerFeedNumber, isHole: true };
     this.#holes += 1;
     for (let slot = this.#slots[this.#start]; slot && isHole(slot); slot = this.#slots[this.#start]) {
       this.#slots[this.#start] = undefined;
@@ -70,10 +70,13 @@ class KindList {
     return true;
   }
 
-  /** Replaces an entry by another with the same numbers. */
-  replace(entry: Entry): void {
-    const index = this.#indexAfter('order', entry.order - 1);
-    if (this.#slots[index]?.order === entry.order) this.#slots[index] = entry;
+  /** Replaces an entry by another with the same numbers, and returns whether it was there. */
+  replace(entry: Entry): boolean {
+    const index = this.#indexAfter('mailboxNumber', entry.mailboxNumber - 1);
+    const slot = this.#slots[index];
+    if (slot?.mailboxNumber !== entry.mailboxNumber || isHole(slot)) return false;
+    this.#slots[index] = entry;
+    return true;
   }
 
   /** Returns the index of the first slot whose number is larger. */
@@ -92,56 +95,97 @@ function isHole(slot: Entry | Hole): slot is Hole {
   return 'isHole' in slot;
 }
 
-/** Entries by their kind. */
+/** Returns the text by which an entry is found; undefined for an entry that nobody looks for. */
+type KeyOf = (entry: Entry) => string | undefined;
+
+/** Entries by their kind, and some also by a key. */
 export class EntryList {
-  readonly #kinds = new Map<EntryKind, KindList>();
+  readonly #kinds = new Map<string, KindList>();
+  readonly #byKey = new Map<string, Entry[]>();
+  readonly #keyOf: KeyOf;
+
+  constructor(keyOf: KeyOf = () => undefined) {
+    this.#keyOf = keyOf;
+  }
 
   add(entry: Entry): void {
     const list = this.#kinds.get(entry.kind) ?? new KindList();
     this.#kinds.set(entry.kind, list);
     list.add(entry);
+    const key = this.#keyOf(entry);
+    if (key === undefined) return;
+    const withKey = this.#byKey.get(key);
+    if (withKey) withKey.push(entry);
+    else this.#byKey.set(key, [entry]);
+  }
+
+  /** Returns the latest entry with a key whose number in the mailbox is smaller. */
+  lastBefore(key: string, mailboxNumber: number): Entry | undefined {
+    const withKey = this.#byKey.get(key) ?? [];
+    return withKey[indexFrom(withKey, mailboxNumber) - 1];
   }
 
   /** Returns the kinds that have had entries. */
-  kinds(): EntryKind[] {
+  kinds(): string[] {
     return [...this.#kinds.keys()];
   }
 
   /** How many entries of a kind there are. */
-  size(kind: EntryKind): number {
+  size(kind: string): number {
     return this.#kinds.get(kind)?.size ?? 0;
   }
 
   /** Returns the oldest entry of a kind. */
-  first(kind: EntryKind): Entry | undefined {
+  first(kind: string): Entry | undefined {
     return this.#kinds.get(kind)?.first;
   }
 
   /** Returns the entries of some kinds, oldest first. */
-  of(kinds: readonly EntryKind[]): Entry[] {
+  of(kinds: readonly string[]): Entry[] {
     const lists = kinds.flatMap((kind) => this.#kinds.get(kind) ?? []);
     const [only] = lists;
     if (only && lists.length === 1) return only.all();
-    return lists.flatMap((list) => list.all()).sort((one, other) => one.order - other.order);
+    return lists.flatMap((list) => list.all()).sort((one, other) => one.mailboxNumber - other.mailboxNumber);
   }
 
   /** Returns the first entry of some kinds whose number is larger. */
-  after(kinds: readonly EntryKind[], name: NumberName, number: number): Entry | undefined {
+  after(kinds: readonly string[], name: NumberName, number: number): Entry | undefined {
     let first: Entry | undefined;
     for (const kind of kinds) {
       const found = this.#kinds.get(kind)?.after(name, number);
-      if (found && (!first || found.order < first.order)) first = found;
+      if (found && (!first || found.mailboxNumber < first.mailboxNumber)) first = found;
     }
     return first;
   }
 
   /** Removes an entry, and returns whether it was there. */
   remove(entry: Entry): boolean {
-    return this.#kinds.get(entry.kind)?.remove(entry) ?? false;
+    if (!this.#kinds.get(entry.kind)?.remove(entry)) return false;
+    const key = this.#keyOf(entry);
+    const withKey = this.#byKey.get(key ?? '');
+    if (key === undefined || !withKey) return true;
+    withKey.splice(indexFrom(withKey, entry.mailboxNumber), 1);
+    if (withKey.length === 0) this.#byKey.delete(key);
+    return true;
   }
 
-  /** Replaces an entry by another with the same numbers. */
-  replace(entry: Entry): void {
-    this.#kinds.get(entry.kind)?.replace(entry);
+  /** Replaces an entry by another with the same numbers and the same key, and returns whether it was there. */
+  replace(entry: Entry): boolean {
+    if (!this.#kinds.get(entry.kind)?.replace(entry)) return false;
+    const key = this.#keyOf(entry);
+    const withKey = this.#byKey.get(key ?? '');
+    if (key !== undefined && withKey) withKey[indexFrom(withKey, entry.mailboxNumber)] = entry;
+    return true;
   }
+}
+
+/** Returns the index of the first entry whose number in the mailbox is not smaller. */
+function indexFrom(entries: readonly Entry[], mailboxNumber: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle] as Entry).mailboxNumber < mailboxNumber) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -70,8 +70,8 @@ test('shows each event as a line of JSON', async ({ expect }) => {
   await act(server);
   const { out } = await logsOf(server.url, '--json');
   const events = out.map((line) => JSON.parse(line));
-  expect(events.map(({ kind }) => kind)).toEqual(['request', 'mail', 'clock', 'fault', 'reset']);
-  expect(events[0].request).toMatchObject({ operation: 'deleteWebhook', status: 404 });
+  expect(events.map(({ kind }) => kind)).toEqual(['request', 'mail-received', 'clock', 'fault', 'reset']);
+  expect(events[0].data).toMatchObject({ operation: 'deleteWebhook', status: 404 });
 });
 
 /** Runs `logs --follow` in this process until it is interrupted. */

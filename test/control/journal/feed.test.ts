@@ -1,6 +1,7 @@
 import { createMailbox, type FeedEvent, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
+import { lineOfEvent } from '../../../src/control/journal/shown-kinds.ts';
 import { createControl } from '../../../src/control/table/control.ts';
 import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendReply } from '../../../src/server/http/node-adapter.ts';
@@ -62,17 +63,17 @@ test('the feed has requests, mail, deliveries, faults, changes of the time and r
   mailbox.clearFaults();
   mailbox.reset();
   const [first, ...rest] = await pastEvents(mailbox);
-  expect(first).toMatchObject({ kind: 'request', request: { id: 'req_1', operation: 'createWebhook', status: 201 } });
+  expect(first).toMatchObject({ kind: 'request', data: { id: 'req_1', operation: 'createWebhook', status: 201 } });
   expect(rest).toMatchObject([
-    { kind: 'mail', inbox: 'helpdesk@acme.test', subject: 'Hi' },
-    { kind: 'delivery-created', event: 'message.received', state: 'pending', reason: null },
-    { kind: 'attempt', attempt: 1, event: 'message.received', state: 'delivered', status: 200 },
-    { kind: 'clock', action: 'freeze', tenantId: IDS.acme.tenant, now: '2026-03-01T09:00:00.000Z' },
-    { kind: 'clock', action: 'advance', tenantId: null },
-    { kind: 'clock', action: 'resume', tenantId: null },
-    { kind: 'fault', action: 'added', fault: { id } },
-    { kind: 'fault', action: 'removed', fault: { id } },
-    { kind: 'fault', action: 'cleared', fault: null },
+    { kind: 'mail-received', data: { inbox: 'helpdesk@acme.test', mail: { subject: 'Hi' } } },
+    { kind: 'delivery-created', data: { event: 'message.received', state: 'pending', reason: null } },
+    { kind: 'attempt', data: { attempt: 1, event: 'message.received', state: 'delivered', status: 200 } },
+    { kind: 'clock', data: { action: 'freeze', tenantId: IDS.acme.tenant, now: '2026-03-01T09:00:00.000Z' } },
+    { kind: 'clock', data: { action: 'advance', tenantId: null } },
+    { kind: 'clock', data: { action: 'resume', tenantId: null } },
+    { kind: 'fault', data: { action: 'added', fault: { id } } },
+    { kind: 'fault', data: { action: 'removed', fault: { id } } },
+    { kind: 'fault', data: { action: 'cleared', fault: null } },
     { kind: 'reset' },
   ]);
 });
@@ -97,17 +98,17 @@ test('the feed has each use of a fault, and what a test changes in the lists of 
   const events = await pastEvents(mailbox);
   const whole = { tenantId: null, name: null };
   expect(events.filter(({ kind }) => kind !== 'request').slice(1)).toMatchObject([
-    { kind: 'fault', action: 'used', fault: { id, times: 1 } },
-    { kind: 'fault', action: 'used', fault: { id, times: 0 } },
-    { kind: 'checkpoint', action: 'added', tenantId: null, name: 'paid' },
-    { kind: 'checkpoint', action: 'removed', tenantId: null, name: 'paid' },
-    { kind: 'journal', action: 'cleared', ...whole },
-    { kind: 'journal', action: 'restored', ...whole },
-    { kind: 'key', action: 'replaced', ...whole },
-    { kind: 'sandbox', action: 'added', tenantId: sandbox.id, name: 'lion' },
-    { kind: 'checkpoint', action: 'added', tenantId: sandbox.id, name: 'sent' },
-    { kind: 'journal', action: 'cleared', tenantId: sandbox.id, name: null },
-    { kind: 'sandbox', action: 'removed', tenantId: sandbox.id, name: 'lion' },
+    { kind: 'fault', data: { action: 'used', fault: { id, times: 1 } } },
+    { kind: 'fault', data: { action: 'used', fault: { id, times: 0 } } },
+    { kind: 'checkpoint', data: { action: 'added', tenantId: null, name: 'paid' } },
+    { kind: 'checkpoint', data: { action: 'removed', tenantId: null, name: 'paid' } },
+    { kind: 'journal', data: { action: 'cleared', ...whole } },
+    { kind: 'journal', data: { action: 'restored', ...whole } },
+    { kind: 'key', data: { action: 'replaced', ...whole } },
+    { kind: 'sandbox', data: { action: 'added', tenantId: sandbox.id, name: 'lion' } },
+    { kind: 'checkpoint', data: { action: 'added', tenantId: sandbox.id, name: 'sent' } },
+    { kind: 'journal', data: { action: 'cleared', tenantId: sandbox.id, name: null } },
+    { kind: 'sandbox', data: { action: 'removed', tenantId: sandbox.id, name: 'lion' } },
   ]);
 });
 
@@ -129,25 +130,101 @@ test('the feed has enough of each mail and each delivery to show it', async () =
   await mailbox.settled();
   const events = await pastEvents(mailbox);
   const [answer] = mailbox.messages({ direction: 'inbound' });
-  const common = { tenantId: IDS.acme.tenant, inbox: 'helpdesk@acme.test', threadId: answer?.threadId };
+  const common = { tenantId: IDS.acme.tenant, threadId: answer?.threadId };
   expect(events.find(({ kind }) => kind === 'mail-sent')).toMatchObject({
-    ...common,
-    messageId: json.id,
-    to: ['Dana <dana@customer.test>'],
-    subject: 'A link',
-    excerpt: 'Try tk_acme_….',
-    source: 'request',
+    tenantId: IDS.acme.tenant,
+    data: {
+      inbox: 'helpdesk@acme.test',
+      source: 'request',
+      mail: {
+        ...common,
+        id: json.id,
+        to: ['Dana <dana@customer.test>'],
+        subject: 'A link',
+        plainBody: 'Try tk_acme_….',
+      },
+    },
   });
-  expect(events.find(({ kind }) => kind === 'mail')).toMatchObject({
-    ...common,
-    messageId: answer?.id,
-    excerpt: 'It works. '.repeat(24),
-    source: 'correspondent',
+  expect(events.find(({ kind }) => kind === 'mail-received')).toMatchObject({
+    data: {
+      inbox: 'helpdesk@acme.test',
+      source: 'correspondent',
+      mail: { ...common, id: answer?.id, plainBody: 'It works. '.repeat(24) },
+    },
   });
-  expect(events.filter((event) => 'deliveryId' in event)).toMatchObject([
-    { kind: 'delivery-created', messageId: answer?.id },
-    { kind: 'attempt', messageId: answer?.id, status: 200, faultId },
+  expect(events.filter((event) => 'data' in event && 'deliveryId' in event.data)).toMatchObject([
+    { kind: 'delivery-created', data: { messageId: answer?.id } },
+    { kind: 'attempt', data: { messageId: answer?.id, status: 200, faultId } },
   ]);
+});
+
+test('an event of the feed is an entry of the journal, without what may be long', async () => {
+  const mailbox = createMailbox({ environment: { fetch: async () => new Response('Thank you.') } });
+  const send = senderTo(mailbox);
+  const hook = { url: 'http://127.0.0.1:9/in', events: ['message.received'] };
+  await send('POST', '/v1/webhooks', { key: TENANT, json: hook });
+  const [mail] = await mailbox.receiveMessage({
+    from: 'dana@customer.test',
+    to: 'helpdesk@acme.test',
+    plainBody: 'Long. '.repeat(100),
+    htmlBody: '<p>Long.</p>',
+    attachments: [{ filename: 'a.txt', content: 'bG9uZw==' }],
+  });
+  await mailbox.settled();
+  const reply = { plainBody: 'An answer.', verified: true };
+  const path = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/messages/${mail?.id}/reply`;
+  expect((await send('POST', path, { key: TENANT, json: reply })).status).toBe(201);
+  mailbox.removeMail(String(mail?.id));
+  mailbox.clock.freeze();
+  const events = await pastEvents(mailbox);
+  const entries = mailbox.journal();
+  for (const event of events) {
+    if (event.kind === 'gap') throw new Error('The feed has a gap.');
+    const { id: _, data, ...fields } = event;
+    const entry = entries.find(({ tenantId, number }) => tenantId === event.tenantId && number === event.number);
+    expect(entry).toMatchObject(fields);
+    if ('mail' in data) data.mail = { ...data.mail, plainBody: expect.stringContaining(data.mail.plainBody) };
+    expect(entry?.data).toMatchObject(data);
+  }
+  const cause = { tenantId: IDS.acme.tenant, number: events.find(({ kind }) => kind === 'mail-received')?.number };
+  expect(events.find(({ kind }) => kind === 'mail-sent')).toMatchObject({ cause });
+  expect(JSON.stringify(events)).not.toMatch(/(?:Long\. ){41}|<p>|bG9uZw==|Thank you/);
+});
+
+test('the feed has the cause of an entry as soon as the request that led to it has ended', async () => {
+  const mailbox = createMailbox();
+  const { id } = mailbox.addFault({ on: 'request', operation: 'sendMessage', delayMs: 60_000 });
+  const inbox = IDS.acme.inboxes.helpdesk;
+  const reading = mailbox.feed()[Symbol.asyncIterator]();
+  const sending = mailbox
+    .client(TENANT)
+    .sendMessage(inbox, { to: 'dana@customer.test', subject: 'Hello', verified: true });
+  let event = await reading.next();
+  while (event.value?.kind !== 'mail-sent') event = await reading.next();
+  expect(event.value.cause).toBe(null);
+  mailbox.removeFault(id);
+  mailbox.clearFaults();
+  await sending;
+  const [request] = mailbox.journal({ kinds: ['request'] });
+  const sent = (await pastEvents(mailbox)).find(({ kind }) => kind === 'mail-sent');
+  expect(sent).toMatchObject({ cause: { tenantId: IDS.acme.tenant, number: request?.number } });
+});
+
+test('a failure says whether the emulator or the code of a correspondent failed', async () => {
+  const mailbox = createMailbox({ environment: { report: () => {} } });
+  mailbox.addCorrespondent({
+    address: 'dana@customer.test',
+    reply() {
+      throw new Error('No words.');
+    },
+  });
+  const client = mailbox.client(TENANT);
+  await client.sendMessage(IDS.acme.inboxes.helpdesk, { to: 'dana@customer.test', subject: 'Hello', verified: true });
+  await mailbox.settled().catch(() => {});
+  const failure = (await pastEvents(mailbox)).find(({ kind }) => kind === 'failure');
+  expect(failure).toMatchObject({ data: { failed: 'correspondent', error: expect.stringContaining('No words') } });
+  if (!failure) throw new Error('The feed has no failure.');
+  expect(lineOfEvent(failure)).toMatchObject({ name: 'correspondent', sign: '!' });
 });
 
 test('the feed says at once that a delivery is held', async () => {
@@ -156,7 +233,10 @@ test('the feed says at once that a delivery is held', async () => {
   const [held] = mailbox.trigger('message.received', { webhookId: mailbox.ids.acme.webhooks.support });
   const events = await pastEvents(mailbox);
   expect(events.filter(({ kind }) => kind !== 'fault')).toMatchObject([
-    { kind: 'delivery-created', deliveryId: held?.id, state: 'held', reason: 'It is held until it is released.' },
+    {
+      kind: 'delivery-created',
+      data: { deliveryId: held?.id, state: 'held', reason: 'It is held until it is released.' },
+    },
   ]);
 });
 
@@ -174,9 +254,7 @@ test('the feed says at once that a delivery is released, before its receiver ans
   const events = await pastEvents(mailbox);
   expect(events.at(-1)).toMatchObject({
     kind: 'delivery-released',
-    deliveryId: released?.id,
-    state: 'pending',
-    reason: null,
+    data: { deliveryId: released?.id, state: 'pending', reason: null },
   });
   expect(mailbox.journal({ kinds: ['delivery-released', 'attempt'] })).toHaveLength(1);
 });
@@ -196,8 +274,8 @@ test('the feed has failures of the emulator, with the message only', async () =>
     json: { url: 'http://127.0.0.1:9', events: ['message.received'] },
   });
   expect(await pastEvents(mailbox)).toMatchObject([
-    { kind: 'failure', error: 'No tk_acme_… here' },
-    { kind: 'request', request: { status: 500, code: 'INTERNAL_ERROR' } },
+    { kind: 'failure', data: { failed: 'emulator', error: 'No tk_acme_… here' } },
+    { kind: 'request', data: { status: 500, code: 'INTERNAL_ERROR' } },
   ]);
 });
 
@@ -279,7 +357,7 @@ test('GET /__mock/feed streams events, and continues behind Last-Event-ID', asyn
   const events = readEvents(response);
   await senderTo(server.mailbox)('GET', '/v1/webhooks', { key: TENANT });
   const first = await events.next();
-  expect(first).toMatchObject({ kind: 'request', request: { operation: 'listWebhooks', key: 'tk_acme_…' } });
+  expect(first).toMatchObject({ kind: 'request', data: { operation: 'listWebhooks', key: 'tk_acme_…' } });
   await events.cancel();
   server.mailbox.reset();
   const resumed = readEvents(await open({ 'Last-Event-ID': first?.id }));
@@ -290,10 +368,10 @@ test('the feed has streams, with the key masked', async () => {
   await using server = await startServer({ port: 0 });
   const events = readEvents(await fetch(`${server.control}/feed`));
   await using client = await openSocket(`${server.url}/v1/ws?api_key=${TENANT}`);
-  expect(await events.next()).toMatchObject({ kind: 'request', request: { path: '/v1/ws', status: 101 } });
-  expect(await events.next()).toMatchObject({ kind: 'stream-opened', tier: 'tenant', key: 'tk_acme_…' });
+  expect(await events.next()).toMatchObject({ kind: 'request', data: { path: '/v1/ws', status: 101 } });
+  expect(await events.next()).toMatchObject({ kind: 'stream-opened', data: { tier: 'tenant', key: 'tk_acme_…' } });
   client.close();
-  expect(await events.next()).toMatchObject({ kind: 'stream-closed', key: 'tk_acme_…' });
+  expect(await events.next()).toMatchObject({ kind: 'stream-closed', data: { key: 'tk_acme_…' } });
 });
 
 test('the feed ends when the server closes', async () => {

@@ -29,7 +29,7 @@ describe('the removal of mail', () => {
     const events: FeedEvent[] = [];
     for await (const event of mailbox.feed({ lastEventId: '0', follow: false })) events.push(event);
     expect(events).toContainEqual(
-      expect.objectContaining({ kind: 'messages', action: 'removed', tenantId: tenant, name: null }),
+      expect.objectContaining({ kind: 'messages', data: { action: 'removed', tenantId: tenant, name: null } }),
     );
   });
 

@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { addFault, release, seenBy, target } from '../../support/faults.ts';
-import { after, START } from '../../support/webhooks.ts';
+import { serve } from '../../support/serve.ts';
+import { after, createWebhook, START } from '../../support/webhooks.ts';
 
 interceptRequests();
 
@@ -73,6 +75,30 @@ everywhere('a duplicate whose copies both fail is retried once', async (service)
   await service.mailbox.clock.advance('10d');
   expect(one.received()).toEqual(['a', 'a', 'a']);
   expect(service.mailbox.delivery(id).attempts.map(({ status }) => status)).toEqual([500, 500, 200]);
+});
+
+everywhere('a duplicate that is redelivered before its turn leaves the new delivery alone', async (service) => {
+  const { mailbox } = service;
+  const open: ServerResponse[] = [];
+  await using receiver = await serve((_, response) => void open.push(response));
+  const { id: webhookId } = await createWebhook(service, receiver.url);
+  mailbox.trigger('message.received', { webhookId, id: 'before' });
+  await addFault(service, { kind: 'duplicate' });
+  const [delivery] = mailbox.trigger('message.received', { webhookId, id: 'twice' });
+  const id = delivery?.id ?? '';
+  const answer = async (count: number, status: number) => {
+    await expect.poll(() => open.length).toBe(count);
+    open.at(-1)?.writeHead(status).end();
+  };
+  await expect.poll(() => open.length).toBe(1);
+  mailbox.redeliver(id);
+  await answer(1, 200);
+  // The second copy of the former delivery succeeds, which does not end the new one: it is still sent, and fails.
+  await answer(2, 200);
+  await answer(3, 500);
+  await mailbox.settled();
+  expect(mailbox.delivery(id)).toMatchObject({ state: 'pending', attempts: [{ status: 200 }, { status: 500 }] });
+  expect(mailbox.delivery(id).nextAttemptAt).not.toBeNull();
 });
 
 everywhere(

@@ -47,9 +47,9 @@ async function callApi(running: ImapTestServer, { what, at }: { readonly what: s
 async function readStory({ server }: ImapTestServer) {
   const story = { mails: [] as string[], calls: [] as string[], commands: [] as string[] };
   for await (const event of server.mailbox.feed({ follow: false })) {
-    if (event.kind === 'mail') story.mails.push(event.subject);
-    if (event.kind !== 'request') continue;
-    const { protocol, method, path, status } = event.request;
+    if (event.kind === 'mail-received') story.mails.push(event.data.mail.subject);
+    if (event.kind !== 'request' && event.kind !== 'mail-command') continue;
+    const { protocol, method, path, status } = event.data;
     if (protocol === 'http' && method !== 'GET') story.calls.push(`${method} ${status}`);
     if (protocol === 'imap' && /^(?:STORE|MOVE|COPY|FETCH)$/.test(method)) story.commands.push(`${method} ${path}`);
   }

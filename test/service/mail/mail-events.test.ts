@@ -4,6 +4,8 @@ import { createSilentReader, parseBehaviours } from '../../../src/contract/behav
 import type { IncomingMessage } from '../../../src/contract/incoming-message.ts';
 import { defaultFixture } from '../../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../../src/fixture/parse-fixture.ts';
+import { type EntryOf, MAIL_ENTRY_KINDS, type MailEntryKind } from '../../../src/service/journal/entry-kinds.ts';
+import { Journals } from '../../../src/service/journal/journals.ts';
 import { Correspondents } from '../../../src/service/mail/correspondents/correspondents.ts';
 import { acceptMessage } from '../../../src/service/mail/incoming/accept-message.ts';
 import { LoopGuard } from '../../../src/service/mail/outgoing/loop-guard.ts';
@@ -12,8 +14,6 @@ import { toResponseBody } from '../../../src/service/pipeline/reply.ts';
 import { createService } from '../../../src/service/pipeline/service.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
 import { Faults } from '../../../src/world/faults.ts';
-import { type EntryOf, MAIL_ENTRY_KINDS, type MailEntryKind } from '../../../src/world/journal/entry.ts';
-import { Journals } from '../../../src/world/journal/journal.ts';
 import { seed } from '../../../src/world/store/seed/seed.ts';
 import { Worlds } from '../../../src/world/store/worlds.ts';
 import { IDS } from '../../support/ids.ts';

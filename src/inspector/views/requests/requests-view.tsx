@@ -86,7 +86,7 @@ function useRequests(setDroppedCount: (count: number) => void) {
     // No request is loaded alone, because an event contains its request.
     loadOne: async () => undefined,
     changesOf(event) {
-      if (event.kind === 'request') return [[event.request.id, event.request]];
+      if (event.kind === 'request' || event.kind === 'mail-command') return [[event.data.id, event.data]];
       return RELOAD_KINDS.has(event.kind) ? [ALL] : [];
     },
   });

@@ -1,6 +1,7 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { type ComponentChildren, Fragment } from 'preact';
-import type { ChangeFeedItem } from '../../../control/journal/feed-event.ts';
+import type { FeedData } from '../../../control/journal/feed-event.ts';
+import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
 import { Chip, FaultLinks, formatCount, Icon, type Tone } from '../../parts.tsx';
@@ -8,7 +9,7 @@ import { SampleCard } from '../../samples.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
 import { type DescribedFault, describeFault } from '../settings/describe-fault.ts';
-import type { MailEvent, Request, ShownEvent } from './run-log.ts';
+import type { MailEvent, ShownEvent, ShownKind } from './run-log.ts';
 import type { RunItem } from './timeline.ts';
 
 /** One item of the run. A mail is a bubble on the side of its sender; anything else is a line between bubbles. */
@@ -18,19 +19,20 @@ export function RunLine({ item }: { readonly item: RunItem }) {
 }
 
 function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail' }>) {
-  const { kind, messageId, from, to, subject, excerpt, source, realTime } = mail;
+  const { kind, realTime, data } = mail;
+  const { id, from, to, subject, plainBody } = data.mail;
   const isOut = kind === 'mail-sent';
   return (
     <li class={`bubble ${isOut ? 'outbound' : ''}`}>
       <p class="small soft">
         <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
-        {isOut ? 'Mail out to' : source === 'correspondent' ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
+        {isOut ? 'Mail out to' : data.source === 'correspondent' ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
         <UserText text={isOut ? to.join(', ') : from} /> · <Time at={realTime} isReal />
       </p>
-      <a class="subject" href={linkTo('mail', messageId)}>
+      <a class="subject" href={linkTo('mail', id)}>
         <UserText text={subject || '(no subject)'} />
       </a>
-      <UserText inside="p" class="excerpt" text={excerpt.replace(/\n\s+/g, '\n')} />
+      <UserText inside="p" class="excerpt" text={plainBody.replace(/\n\s+/g, '\n')} />
       {sample && <SampleCard sample={sample} />}
       {deliveries.length > 0 && <Deliveries events={deliveries} />}
     </li>
@@ -111,7 +113,7 @@ function Repeats({ items }: { readonly items: readonly { readonly realTime: stri
 /** If an IMAP command read more mails than this, only the first ones are named. */
 const MAX_NAMED_MAILS = 5;
 
-type EqualRequestsProps = { readonly group: Equal<Request>; readonly readMails: readonly MailEvent[] };
+type EqualRequestsProps = { readonly group: Equal<RequestSummary>; readonly readMails: readonly MailEvent[] };
 
 /** Requests with the same operation and result: the latest of them, and how many there were. */
 function EqualRequests({ group, readMails }: EqualRequestsProps) {
@@ -126,9 +128,9 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
       </a>{' '}
       <Repeats items={group} /> {reason !== null && <UserText text={shortenIds(reason)} />}
       {readMails.slice(0, MAX_NAMED_MAILS).map((mail) => (
-        <Fragment key={mail.messageId}>
-          <a href={linkTo('mail', mail.messageId)}>
-            <UserText text={mail.subject || '(no subject)'} />
+        <Fragment key={mail.data.mail.id}>
+          <a href={linkTo('mail', mail.data.mail.id)}>
+            <UserText text={mail.data.mail.subject || '(no subject)'} />
           </a>
           ,{' '}
         </Fragment>
@@ -140,7 +142,7 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
 
 /** What became of the deliveries of a mail: a line that can be opened. Equal results are one line. */
 function Deliveries({ events }: { readonly events: readonly ShownEvent[] }) {
-  const lastEvents = new Map(events.map((event) => ['deliveryId' in event ? event.deliveryId : '', event]));
+  const lastEvents = new Map(events.map((event) => ['deliveryId' in event.data ? event.data.deliveryId : '', event]));
   const states = [...lastEvents.values()].map(stateAfter);
   const attempts = events.filter(({ kind }) => kind === 'attempt').length;
   const counts = [...new Set(states)].map((state) => `${states.filter((each) => each === state).length} ${state}`);
@@ -158,15 +160,18 @@ function Deliveries({ events }: { readonly events: readonly ShownEvent[] }) {
 
 /** Returns the state of a delivery after an event, as far as the event shows it. */
 function stateAfter(event: ShownEvent): string {
-  if (event.kind === 'delivery-ended' || event.kind === 'delivery-created') return event.state;
-  if (event.kind !== 'attempt' || event.error === null) return 'delivered';
-  return event.state === 'pending' ? 'failing' : event.state;
+  if (event.kind === 'delivery-ended' || event.kind === 'delivery-created') return event.data.state;
+  if (event.kind !== 'attempt' || event.data.error === null) return 'delivered';
+  return event.data.state === 'pending' ? 'failing' : event.data.state;
 }
 
 /** Events that followed each other. Equal ones are one line, such as the attempts of a webhook that fail alike. */
 function Events({ events }: { readonly events: readonly ShownEvent[] }) {
   const groups = groupEqual(events, (event) => {
-    if (event.kind === 'attempt') return [event.webhookId, event.event, event.status, event.error].join();
+    if (event.kind === 'attempt') {
+      const { webhookId, event: kind, status, error } = event.data;
+      return [webhookId, kind, status, error].join();
+    }
     const { label, text, reason } = lineOf(event);
     return [label, text, reason].join();
   });
@@ -176,7 +181,7 @@ function Events({ events }: { readonly events: readonly ShownEvent[] }) {
 function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
   const event = group.at(-1) ?? group[0];
   const { tone = 'plain', icon, label, text, link, reason } = { ...lineOf(event), ...lineOfAttempts(group) };
-  const fault = 'faultId' in event ? event.faultId : null;
+  const fault = event.kind === 'attempt' ? event.data.faultId : null;
   const { isTrace } = useInspector();
   const isLinked = link !== undefined && !(isTrace && LIVE_VIEWS.test(link));
   return (
@@ -211,45 +216,31 @@ interface Line {
   readonly reason?: string | null;
 }
 
-type Lines = { readonly [Kind in ShownEvent['kind']]?: (event: Extract<ShownEvent, { kind: Kind }>) => Line };
+type Lines = { readonly [Kind in ShownKind]: (data: FeedData[Kind]) => Line };
 
 const DELETED_WEBHOOK = 'a webhook that was deleted';
 const CLOCK_ACTIONS = { freeze: 'frozen at', resume: 'running again at', advance: 'advanced to' } as const;
 const FAULT_ACTIONS = { added: 'added', removed: 'removed', cleared: 'all removed', used: 'applied' } as const;
 
-type DeliveryEvent = Extract<ShownEvent, { kind: 'delivery-created' | 'delivery-ended' }>;
-
 /** Describes a delivery that is held or that has ended without another attempt. */
-function describeDelivery({ state, event, reason, deliveryId }: DeliveryEvent): Line {
+function describeDelivery({ state, event, reason, deliveryId }: FeedData['delivery-created']): Line {
   return { tone: 'warn', label: state, text: event, reason, link: linkTo('webhooks', deliveryId) };
 }
 
-type StreamEvent = Extract<ShownEvent, { kind: 'stream-opened' | 'stream-closed' }>;
-
 /** Describes a stream of events that a client opened or that ended. The list of requests has those with its key. */
-function describeStream({ key }: StreamEvent, what: string): Line {
+function describeStream({ key }: FeedData['stream-opened'], what: string): Line {
   const link = linkTo('requests', undefined, { search: key.slice(0, 9) });
   return { label: 'stream', text: `${what} with ${key}`, link };
 }
 
-/** The label of each change of a test, and the view that shows what was changed. */
-const CHANGES: Readonly<Record<ChangeFeedItem['kind'], readonly [label: string, view: string]>> = {
-  sandbox: ['sandbox', 'run'],
-  checkpoint: ['checkpoint', 'state'],
-  key: ['key', 'keys'],
-  journal: ['list of requests', 'requests'],
-  messages: ['mail', 'mail'],
-  behaviours: ['behaviours', 'choices'],
-};
-
-/** Describes what a test has changed, with a link to where it can be seen. */
-function describeChange({ kind, action, name, tenantId }: ChangeFeedItem): Line {
-  const [label, view] = CHANGES[kind];
-  const options = kind === 'sandbox' ? { tenant: tenantId ?? undefined } : {};
-  return { label, text: [action, name].filter(Boolean).join(' '), link: linkTo(view, undefined, options) };
+/** Returns a function that describes what a test has changed, with a link to the view that shows it. */
+function describeChanges(label: string, view: string) {
+  return ({ action, name }: Pick<FeedData['key'], 'action' | 'name'>): Line => {
+    return { label, text: [action, name].filter(Boolean).join(' '), link: linkTo(view) };
+  };
 }
 
-/** Writes the lines of some kinds of events. The line of any other kind describes what a test has changed. */
+/** Writes the line of each kind of event. */
 const LINES: Lines = {
   attempt({ event, attempt, url, deliveryId, error, status, retryInMs }) {
     const next = retryInMs === null ? '' : ` The next attempt is in ${formatSpan(retryInMs)}.`;
@@ -264,6 +255,7 @@ const LINES: Lines = {
     };
   },
   'delivery-created': describeDelivery,
+  'delivery-released': describeDelivery,
   'delivery-ended': describeDelivery,
   clock: ({ action, now }) => {
     const text = `${CLOCK_ACTIONS[action]} ${now.slice(0, 19).replace('T', ' ')}`;
@@ -275,10 +267,22 @@ const LINES: Lines = {
     return { tone: 'warn', icon: Zap, label: 'fault', text, link: linkTo('time', fault?.id) };
   },
   'mail-held': ({ from, to, reason }) => ({ tone: 'warn', label: 'mail held', text: `${from} to ${to}`, reason }),
-  'stream-opened': (event) => describeStream(event, 'opened'),
-  'stream-closed': (event) => describeStream(event, 'closed'),
+  'stream-opened': (stream) => describeStream(stream, 'opened'),
+  'stream-closed': (stream) => describeStream(stream, 'closed'),
   'agent-done': () => ({ tone: 'good', label: 'agent', text: 'said that it is done' }),
-  failure: ({ error }) => ({ tone: 'bad', label: 'failure of the emulator', text: error }),
+  failure: ({ failed, error }) => {
+    const label = failed === 'emulator' ? 'failure of the emulator' : 'failure of a correspondent';
+    return { tone: 'bad', label, text: error };
+  },
+  sandbox(change) {
+    const link = linkTo('run', undefined, { tenant: change.tenantId ?? undefined });
+    return { ...describeChanges('sandbox', 'run')(change), link };
+  },
+  checkpoint: describeChanges('checkpoint', 'state'),
+  key: describeChanges('key', 'keys'),
+  journal: describeChanges('list of requests', 'requests'),
+  messages: describeChanges('mail', 'mail'),
+  behaviours: describeChanges('behaviours', 'choices'),
   reset: () => ({
     icon: RotateCcw,
     label: 'reset',
@@ -291,15 +295,15 @@ const LINES: Lines = {
 function lineOfAttempts(group: Equal<ShownEvent>): Partial<Line> {
   const [first, second] = group;
   if (first.kind !== 'attempt' || !second) return {};
-  const { deliveryId, event, url, webhookId } = first;
-  const isOneDelivery = group.every((each) => 'deliveryId' in each && each.deliveryId === deliveryId);
+  const { deliveryId, event, url, webhookId } = first.data;
+  const isOneDelivery = group.every(({ data }) => 'deliveryId' in data && data.deliveryId === deliveryId);
   return {
     text: `${event} to ${url ?? DELETED_WEBHOOK}`,
     link: isOneDelivery ? linkTo('webhooks', deliveryId) : linkTo('webhooks', undefined, { webhook: webhookId }),
   };
 }
 
-function lineOf(event: ShownEvent): Line {
-  const write = LINES[event.kind] as ((event: ShownEvent) => Line) | undefined;
-  return write ? write(event) : describeChange(event as ChangeFeedItem);
+function lineOf({ kind, data }: ShownEvent): Line {
+  const write = LINES[kind] as (data: FeedData[ShownKind]) => Line;
+  return write(data);
 }

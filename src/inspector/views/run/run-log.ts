@@ -1,16 +1,21 @@
-import type { ChangeFeedItem, FeedEvent } from '../../../control/journal/feed-event.ts';
+import type { FeedEntry, FeedEvent } from '../../../control/journal/feed-event.ts';
+import type { RequestSummary } from '../../../control/journal/request-entry.ts';
+import type { FeedKind } from '../../../service/journal/entry-kinds.ts';
 import { bareAddress } from '../mail/mail-types.ts';
 
-type EventOf<Kind extends FeedEvent['kind']> = Extract<FeedEvent, { readonly kind: Kind }>;
+/** An event of the feed that is an entry of the journal. */
+type EventOf<Kind extends FeedKind> = FeedEntry<Kind> & { readonly id: string };
 
 /** A mail as the feed reports it when it arrives or is sent. */
-export type MailEvent = EventOf<'mail'> | EventOf<'mail-sent'>;
+export type MailEvent = EventOf<'mail-received' | 'mail-sent'>;
 
-/** A request or a command, in one line. */
-export type Request = EventOf<'request'>['request'];
+type RequestEvent = EventOf<'request' | 'mail-command'>;
+
+/** A kind of entry that has a line of its own. */
+export type ShownKind = Exclude<FeedKind, MailEvent['kind'] | RequestEvent['kind']>;
 
 /** The events that have a line of their own. */
-export type ShownEvent = Exclude<FeedEvent, { readonly kind: 'request' | 'mail' | 'mail-sent' | 'gap' }>;
+export type ShownEvent = EventOf<ShownKind>;
 
 /** The lanes of a run, with their names. The strip above the list has a lane for each but the last. */
 export const LANES = {
@@ -28,7 +33,7 @@ export type Lane = keyof typeof LANES;
 /** What a row is about. `readMails` are the mails that a command of IMAP has read. */
 type Content =
   | { readonly kind: 'mail'; readonly mail: MailEvent }
-  | { readonly kind: 'request'; readonly request: Request; readonly readMails: readonly MailEvent[] }
+  | { readonly kind: 'request'; readonly request: RequestSummary; readonly readMails: readonly MailEvent[] }
   | { readonly kind: 'event'; readonly event: ShownEvent };
 
 /** One thing that happened. */
@@ -48,6 +53,32 @@ export type Row = Content & {
   searchText?: string;
 };
 
+/** The lane of each kind of entry in the feed. */
+const LANE_OF: Readonly<Record<FeedKind, Lane>> = {
+  'mail-received': 'in',
+  'mail-sent': 'out',
+  'mail-held': 'in',
+  request: 'requests',
+  'mail-command': 'requests',
+  'delivery-created': 'deliveries',
+  'delivery-released': 'deliveries',
+  attempt: 'deliveries',
+  'delivery-ended': 'deliveries',
+  'stream-opened': 'other',
+  'stream-closed': 'other',
+  'agent-done': 'other',
+  fault: 'other',
+  clock: 'time',
+  sandbox: 'other',
+  checkpoint: 'other',
+  key: 'other',
+  journal: 'other',
+  messages: 'other',
+  behaviours: 'other',
+  reset: 'other',
+  failure: 'requests',
+};
+
 /** How many rows the page keeps while an emulator runs. */
 const MAX_ROWS = 100_000;
 
@@ -60,8 +91,8 @@ const LOOKED_BACK = 50;
 const NO_MAILS: readonly MailEvent[] = [];
 
 /** Returns the bare address of the other side: the sender of a received mail, or the first recipient of a sent mail. */
-export function counterpartOf({ kind, from, to }: MailEvent): string {
-  return bareAddress(kind === 'mail' ? from : (to[0] ?? ''));
+export function counterpartOf({ kind, data: { mail } }: MailEvent): string {
+  return bareAddress(kind === 'mail-received' ? mail.from : (mail.to[0] ?? ''));
 }
 
 /** What happened since the last reset, oldest first. Each event is applied once. */
@@ -71,7 +102,7 @@ export class RunLog {
   /** How many rows were dropped because there were too many. */
   droppedCount = 0;
   /** The events that added a checkpoint. */
-  checkpoints: Extract<FeedEvent, ChangeFeedItem>[] = [];
+  checkpoints: EventOf<'checkpoint'>[] = [];
   /** The id of the event that was applied last. */
   lastEventId: string | undefined;
   readonly #mails = new Map<string, MailEvent>();
@@ -81,10 +112,11 @@ export class RunLog {
   /** Applies an event. */
   add(event: FeedEvent): void {
     this.lastEventId = event.id;
-    if (event.kind === 'reset') this.#reset(event.tenantId);
-    if (event.kind === 'checkpoint' && event.action === 'added') this.checkpoints.push(event);
-    if (event.kind === 'request') this.#addRequest(event);
-    else if (event.kind === 'mail' || event.kind === 'mail-sent') this.#addMail(event);
+    if (event.kind === 'gap') return;
+    if (event.kind === 'reset') this.#reset(event.data.tenantId);
+    if (event.kind === 'checkpoint' && event.data.action === 'added') this.checkpoints.push(event);
+    if (event.kind === 'request' || event.kind === 'mail-command') this.#addRequest(event);
+    else if (event.kind === 'mail-received' || event.kind === 'mail-sent') this.#addMail(event);
     else if (isShown(event)) this.#addEvent(event);
     if (this.rows.length >= MAX_ROWS + DROPPED_AT_ONCE) this.#dropOldest();
   }
@@ -99,14 +131,15 @@ export class RunLog {
 
   #addMail(mail: MailEvent): void {
     const counterpart = counterpartOf(mail);
-    this.#mails.set(mail.messageId, mail);
-    this.#counterparts.set(mail.messageId, counterpart).set(mail.threadId, counterpart);
-    const lane = mail.kind === 'mail' ? 'in' : 'out';
+    const { id, threadId } = mail.data.mail;
+    this.#mails.set(id, mail);
+    this.#counterparts.set(id, counterpart).set(threadId, counterpart);
+    const lane = LANE_OF[mail.kind];
     this.rows.push({ ...rowOf(mail), kind: 'mail', mail, lane, counterparts: [counterpart], isBad: false });
   }
 
-  #addRequest(event: EventOf<'request'>): void {
-    const { request } = event;
+  #addRequest(event: RequestEvent): void {
+    const { data: request } = event;
     const row: Row = {
       ...rowOf(event),
       kind: 'request',
@@ -125,14 +158,14 @@ export class RunLog {
     // A request has ended after its mail was sent, but it comes first for a reader.
     const firstLooked = Math.max(0, this.rows.length - LOOKED_BACK);
     const isSent = (row: Row) =>
-      row.kind === 'mail' && row.lane === 'out' && request.messages.includes(row.mail.messageId);
+      row.kind === 'mail' && row.lane === 'out' && request.messages.includes(row.mail.data.mail.id);
     const offset = this.rows.slice(firstLooked).findIndex(isSent);
     if (offset < 0) this.rows.push(row);
     else this.rows.splice(firstLooked + offset, 0, row);
   }
 
   /** Returns the counterparts of the mails that a request names in its path, has sent or received, or has read. */
-  #counterpartsOf({ path, messages, read }: Request): readonly string[] {
+  #counterpartsOf({ path, messages, read }: RequestSummary): readonly string[] {
     const found: string[] = [];
     for (const ids of [path.split('/'), messages, read]) {
       for (const id of ids) {
@@ -144,13 +177,14 @@ export class RunLog {
   }
 
   #addEvent(event: ShownEvent): void {
-    const counterpart = 'deliveryId' in event ? this.#counterparts.get(event.messageId) : undefined;
+    const { data } = event;
+    const counterpart = 'deliveryId' in data ? this.#counterparts.get(data.messageId) : undefined;
     this.rows.push({
       ...rowOf(event),
       kind: 'event',
       event,
       counterparts: counterpart === undefined ? undefined : [counterpart],
-      lane: laneOf(event),
+      lane: LANE_OF[event.kind],
       isBad: isFailure(event),
     });
   }
@@ -158,36 +192,31 @@ export class RunLog {
   #dropOldest(): void {
     for (const row of this.rows.splice(0, DROPPED_AT_ONCE)) {
       if (row.kind !== 'mail') continue;
-      this.#mails.delete(row.mail.messageId);
-      this.#counterparts.delete(row.mail.messageId);
+      this.#mails.delete(row.mail.data.mail.id);
+      this.#counterparts.delete(row.mail.data.mail.id);
     }
     this.droppedCount += DROPPED_AT_ONCE;
   }
 }
 
-function isShown(event: Exclude<FeedEvent, MailEvent | EventOf<'request'>>): event is ShownEvent {
+function isShown(event: ShownEvent): boolean {
+  // A trace has all entries of the journal, and the run shows only those that the feed has.
+  if (!Object.hasOwn(LANE_OF, event.kind)) return false;
   // The first attempt of a delivery has its own line, so a new delivery is only shown if it has to wait.
-  if (event.kind === 'delivery-created') return event.state === 'held';
+  if (event.kind === 'delivery-created') return event.data.state === 'held';
   // The attempt that follows has its own line.
   if (event.kind === 'delivery-released') return false;
   // After a reset of everything, the run starts again, as if nothing had happened.
-  return event.kind !== 'gap' && (event.kind !== 'reset' || event.tenantId !== null);
+  return event.kind !== 'reset' || event.data.tenantId !== null;
 }
 
-function rowOf(event: FeedEvent) {
-  const owner = event.kind === 'fault' ? event.fault : event;
-  const tenant = owner && 'tenantId' in owner ? owner.tenantId : undefined;
-  return { id: event.id, timeMs: Date.parse(event.realTime), tenant };
-}
-
-function laneOf(event: ShownEvent): Lane {
-  if ('deliveryId' in event) return 'deliveries';
-  if (event.kind === 'mail-held') return 'in';
-  if (event.kind === 'failure') return 'requests';
-  return event.kind === 'clock' ? 'time' : 'other';
+function rowOf(event: MailEvent | RequestEvent | ShownEvent) {
+  const { id, realTime, data } = event;
+  const owner = event.kind === 'fault' ? event.data.fault : 'tenantId' in data ? data : event;
+  return { id, timeMs: Date.parse(realTime), tenant: owner?.tenantId };
 }
 
 function isFailure(event: ShownEvent): boolean {
-  if (event.kind === 'attempt') return event.error !== null;
+  if (event.kind === 'attempt') return event.data.error !== null;
   return event.kind === 'delivery-ended' || event.kind === 'failure' || event.kind === 'mail-held';
 }

@@ -115,8 +115,8 @@ function RunFilters({ log, counterparts, options, change }: FiltersProps) {
   const { sandbox } = useScope();
   const { counterpart = '', since = '', lane = '', search = '' } = options;
   const checkpoints = log.checkpoints
-    .filter(({ tenantId }) => sandbox === undefined || tenantId === sandbox)
-    .map(({ id, name }) => [id, `Since ${name}`] as const);
+    .filter(({ data }) => sandbox === undefined || data.tenantId === sandbox)
+    .map(({ id, data }) => [id, `Since ${data.name}`] as const);
   const isKnown = since === '' || checkpoints.some(([id]) => id === since);
   const chosenMoment = isKnown ? [] : [[since, 'Since a chosen moment'] as const];
   const moments = [['', 'Since the start'] as const, ...checkpoints, ...chosenMoment];

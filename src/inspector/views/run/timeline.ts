@@ -1,6 +1,7 @@
+import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import type { Sample } from '../../samples.tsx';
 import { wordsOf } from '../../text.tsx';
-import type { MailEvent, Request, Row, ShownEvent } from './run-log.ts';
+import type { MailEvent, Row, ShownEvent, ShownKind } from './run-log.ts';
 
 /** One line or card of the run. `id` is the id of its first event. */
 export type RunItem = { readonly id: string } & (
@@ -12,7 +13,7 @@ export type RunItem = { readonly id: string } & (
       /** What became of the deliveries of the mail, oldest first. */
       readonly deliveries: ShownEvent[];
     }
-  | { readonly kind: 'requests'; readonly requests: Request[]; readonly readMails: readonly MailEvent[] }
+  | { readonly kind: 'requests'; readonly requests: RequestSummary[]; readonly readMails: readonly MailEvent[] }
   | { readonly kind: 'events'; readonly events: ShownEvent[] }
 );
 
@@ -23,7 +24,7 @@ export type RunItem = { readonly id: string } & (
 export type RunScope = { readonly [Name in 'tenant' | 'sandbox' | 'counterpart' | 'since']?: string | undefined };
 
 /** The kinds of events of no tenant that concern each sandbox, too. */
-const FOR_ALL_KINDS: ReadonlySet<string> = new Set<ShownEvent['kind']>([
+const FOR_ALL_KINDS: ReadonlySet<string> = new Set<ShownKind>([
   ...(['clock', 'journal', 'behaviours', 'fault', 'failure'] as const),
 ]);
 
@@ -65,7 +66,7 @@ export function sampleByLastMail(samples: readonly Sample[]): SampleByMail {
 
 /** Returns whether a row is about a failure: of a request, a delivery, or an agent that a sample has misled. */
 export function isBadRow(row: Row, samples: SampleByMail): boolean {
-  return row.isBad || (row.kind === 'mail' && samples.get(row.mail.messageId)?.result === 'breached');
+  return row.isBad || (row.kind === 'mail' && samples.get(row.mail.data.mail.id)?.result === 'breached');
 }
 
 /** Returns the rows that the filters choose. */
@@ -78,7 +79,7 @@ export function filterRows(rows: readonly Row[], filter: RunFilter, samples: Sam
     (row) =>
       (!lane || row.lane === lane) &&
       (!failed || isBadRow(row, samples)) &&
-      (!result || (row.kind === 'mail' && samples.get(row.mail.messageId)?.result === result)) &&
+      (!result || (row.kind === 'mail' && samples.get(row.mail.data.mail.id)?.result === result)) &&
       // A time that is missing or that nobody can read is not a number, and limits nothing.
       !(row.timeMs < fromMs || row.timeMs > toMs) &&
       (words.length === 0 || matches(row, words)),
@@ -110,8 +111,9 @@ function group(rows: readonly Row[], isByMail: boolean, samples: SampleByMail): 
     if (row.kind === 'mail') {
       const { mail } = row;
       const deliveries: ShownEvent[] = [];
-      deliveriesByMail.set(mail.messageId, deliveries);
-      items.push({ id, kind: 'mail', mail, sample: samples.get(mail.messageId), deliveries });
+      const messageId = mail.data.mail.id;
+      deliveriesByMail.set(messageId, deliveries);
+      items.push({ id, kind: 'mail', mail, sample: samples.get(messageId), deliveries });
     } else if (row.kind === 'request') {
       const { request, readMails } = row;
       // A command that has read mail over IMAP names it, so it has an item of its own.
@@ -119,7 +121,8 @@ function group(rows: readonly Row[], isByMail: boolean, samples: SampleByMail): 
       else items.push({ id, kind: 'requests', requests: [request], readMails });
     } else {
       const { event } = row;
-      const deliveries = isByMail && 'deliveryId' in event ? deliveriesByMail.get(event.messageId) : undefined;
+      const { data } = event;
+      const deliveries = isByMail && 'deliveryId' in data ? deliveriesByMail.get(data.messageId) : undefined;
       if (deliveries) deliveries.push(event);
       else if (last?.kind === 'events') last.events.push(event);
       else items.push({ id, kind: 'events', events: [event] });
@@ -129,8 +132,15 @@ function group(rows: readonly Row[], isByMail: boolean, samples: SampleByMail): 
 }
 
 function matches(row: Row, words: readonly string[]): boolean {
-  const shown = row.kind === 'mail' ? row.mail : row.kind === 'request' ? row.request : row.event;
-  row.searchText ??= JSON.stringify(Object.values(shown)).toLowerCase();
+  row.searchText ??= JSON.stringify(shownValues(row)).toLowerCase();
   const text = row.searchText;
   return words.every((word) => text.includes(word));
+}
+
+/** Returns the values that a row shows, without the names of their fields. */
+function shownValues(row: Row): unknown[] {
+  if (row.kind === 'request') return Object.values(row.request);
+  const { kind, realTime, data } = row.kind === 'mail' ? row.mail : row.event;
+  const { mail, ...others } = { mail: {}, ...data };
+  return [kind, realTime, ...Object.values(others), ...Object.values(mail)];
 }

@@ -96,7 +96,10 @@ export function useDeliveries() {
   const { value, error } = useLog<Delivery>({
     loadAll: async (client) => (await client.listDeliveries()).deliveries,
     loadOne: (client, id) => client.getDelivery({ id }).catch(undefinedIfRefused),
-    changesOf: (event) => ('deliveryId' in event ? [[event.deliveryId]] : changesAll(event) ? [ALL] : []),
+    changesOf(event) {
+      if ('data' in event && 'deliveryId' in event.data) return [[event.data.deliveryId]];
+      return changesAll(event) ? [ALL] : [];
+    },
   });
   // The deliveries are sorted again, because each tenant has its own clock.
   const byTime = (a: Delivery, b: Delivery) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);

@@ -32,7 +32,7 @@ import { type Folder, findFolderName, type Item } from '../../../service/imap/fo
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
-import type { ShownMails } from '../../../world/journal/entry.ts';
+import type { ShownMails } from '../../../service/journal/entry-data.ts';
 import type { Command } from './parse-command.ts';
 import type { CommandResult, CommandTable, FolderOpen, LoggedIn } from './session.ts';
 

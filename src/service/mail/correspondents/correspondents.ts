@@ -1,12 +1,12 @@
 import { toAddressKey, toBareAddress } from '../../../contract/addresses/email-address.ts';
 import type { BehaviourValues } from '../../../contract/behaviours.ts';
 import type { Clock } from '../../../world/clock.ts';
-import type { Journals } from '../../../world/journal/journal.ts';
 import { findOwner, type Part, type PartOf, type SavePurpose } from '../../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import { type MessageRow, pick } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
+import type { Journals } from '../../journal/journals.ts';
 import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
 import type { IncomingMail } from '../incoming/parse-eml.ts';
 import { createTrace } from '../mime/header.ts';

@@ -3,11 +3,11 @@ import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { timestamp } from '../../../contract/schemas.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
-import type { Journals } from '../../../world/journal/journal.ts';
 import type { Part, PartOf } from '../../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
+import type { Journals } from '../../journal/journals.ts';
 
 const MINUTE_MS = 60_000;
 

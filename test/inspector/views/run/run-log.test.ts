@@ -6,28 +6,31 @@ import { counterpartsOf } from '../../../../src/inspector/views/run/timeline.ts'
 let count = 0;
 
 /** Creates an event. Each one happens a second after the one that was created before it. */
-function event(kind: string, fields: object): FeedEvent {
+function event(kind: string, data: object, tenantId: string | null = null): FeedEvent {
   count += 1;
   const realTime = new Date(Date.UTC(2026, 0, 1) + count * 1_000).toISOString();
-  return { id: `run-${count}`, realTime, kind, ...fields } as unknown as FeedEvent;
+  return { id: `run-${count}`, realTime, kind, tenantId, data } as unknown as FeedEvent;
 }
 
-const mail = (messageId: string, fields: object = {}) =>
-  event('mail', {
-    messageId,
-    tenantId: 'acme',
-    threadId: `thread-${messageId}`,
-    from: 'Dana <dana@b.test>',
-    to: [],
-    ...fields,
-  });
+const mail = (messageId: string, { threadId = `thread-${messageId}`, tenantId = 'acme' } = {}) =>
+  event('mail-received', { mail: { id: messageId, threadId, from: 'Dana <dana@b.test>', to: [] } }, tenantId);
 
 const sentMail = (messageId: string, to: string) =>
-  event('mail-sent', { messageId, tenantId: 'acme', threadId: `thread-${messageId}`, from: 'a@acme.test', to: [to] });
+  event(
+    'mail-sent',
+    { mail: { id: messageId, threadId: `thread-${messageId}`, from: 'a@acme.test', to: [to] } },
+    'acme',
+  );
 
 const request = (path: string, fields: object = {}) =>
   event('request', {
-    request: { id: 'req_1', path, status: 200, messages: [], read: [], principal: { tenantId: 'acme' }, ...fields },
+    id: 'req_1',
+    path,
+    status: 200,
+    messages: [],
+    read: [],
+    principal: { tenantId: 'acme' },
+    ...fields,
   });
 
 const attempt = (fields: object) =>
@@ -54,7 +57,7 @@ describe('the log of a run', () => {
   test('has a new delivery only if it is held, and no gap', () => {
     const created = (state: string) => event('delivery-created', { deliveryId: 'd', messageId: 'm', state });
     const log = logOf(created('pending'), created('held'), event('gap', { missed: 3 }));
-    expect(log.rows).toMatchObject([{ lane: 'deliveries', event: { state: 'held' } }]);
+    expect(log.rows).toMatchObject([{ lane: 'deliveries', event: { data: { state: 'held' } } }]);
   });
 
   test('shows a request before the mail that it has sent, though it ended after it', () => {

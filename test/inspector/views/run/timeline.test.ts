@@ -14,21 +14,23 @@ import {
 /** Creates the rows of events; each event happens a second after the one before it, from 2026-01-01T00:00:01Z. */
 function rowsOf(...events: readonly (readonly [kind: string, fields: object])[]) {
   const log = new RunLog();
-  for (const [index, [kind, fields]] of events.entries()) {
+  for (const [index, [kind, data]] of events.entries()) {
     const realTime = new Date(Date.UTC(2026, 0, 1) + (index + 1) * 1_000).toISOString();
-    log.add({ id: `run-${index + 1}`, realTime, kind, tenantId: 'acme', ...fields } as unknown as FeedEvent);
+    log.add({ id: `run-${index + 1}`, realTime, kind, tenantId: 'acme', data } as unknown as FeedEvent);
   }
   return log.rows;
 }
 
 const mail = (messageId: string, from = 'dana@b.test') =>
-  ['mail', { messageId, threadId: messageId, from, to: [], subject: `Subject of ${messageId}` }] as const;
+  [
+    'mail-received',
+    {
+      mail: { id: messageId, tenantId: 'acme', threadId: messageId, from, to: [], subject: `Subject of ${messageId}` },
+    },
+  ] as const;
 
 const request = (id: string, fields: object = {}) =>
-  [
-    'request',
-    { request: { id, path: '/v1/me', status: 200, messages: [], read: [], principal: null, ...fields } },
-  ] as const;
+  ['request', { id, path: '/v1/me', status: 200, messages: [], read: [], principal: null, ...fields }] as const;
 
 const attempt = (messageId: string, error: string | null = null) =>
   ['attempt', { deliveryId: `of ${messageId}`, messageId, error }] as const;

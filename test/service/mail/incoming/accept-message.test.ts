@@ -119,6 +119,31 @@ everywhere('a mail without a Message-ID, or with one seen before, arrives as a m
   expect(none.json.messageIdHeader).toMatch(/^<[\w-]+@mailbox\.test>$/);
 });
 
+everywhere('of many References the last 100 count: for the thread, and for those of a reply', async (service) => {
+  const { helpdesk } = openInboxClients(service);
+  const { id: sentId } = await helpdesk.mail(ADDRESS.stranger);
+  const { json: sent } = await helpdesk.call('GET', `/messages/${sentId}`);
+  const ids = Array.from({ length: 150 }, (_, index) => `<r${index + 1}@customer.test>`);
+  const withReferences = (references: readonly string[], name: string) =>
+    mailOf(
+      `From: ${ADDRESS.stranger}`,
+      `Message-ID: <${name}@customer.test>`,
+      `References: ${references.join('\r\n ')}`,
+      '',
+      'Hi',
+    );
+  // The message of this inbox is the last one that the mail names; then it is the first, of which nothing is kept.
+  const { json: late } = await receiveRaw(service, withReferences([...ids, sent.messageIdHeader], 'late'));
+  expect(late.threadId).toBe(sent.threadId);
+  const { json: early } = await receiveRaw(service, withReferences([sent.messageIdHeader, ...ids], 'early'));
+  expect(early.threadId).not.toBe(sent.threadId);
+
+  const { json: reply } = await helpdesk.call('POST', `/reply/${early.id}`, { plainBody: 'Yes.' });
+  const raw = await helpdesk.call('GET', `/messages/${reply.id}/raw`);
+  const [, named = ''] = /^References: (.*)\r$/m.exec(raw.text.replace(/\r\n[ \t]+/g, ' ')) ?? [];
+  expect(named.split(' ')).toEqual([ids[50], ...ids.slice(-18), '<early@customer.test>']);
+});
+
 /** Each charset with the bytes of a text in it. */
 const CHARSETS: [charset: string, bytes: string, text: string][] = [
   ['ISO-2022-JP', '\x1b$B$3$s$K$A$O\x1b(B', 'こんにちは'],
