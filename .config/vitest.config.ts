@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
+import { PATIENCE_MS, TEST_LIMIT_MS } from '../test/support/patience.ts';
 import { ProjectsInTurn } from '../test/support/projects-in-turn.ts';
 import { createSuiteReporter, type SuiteOptions } from '../test/support/suite-reporter.ts';
 import { needsOutside, readTest, TEST_FILES } from '../test/support/test-files.ts';
@@ -68,13 +69,11 @@ export default defineConfig(({ mode }) => {
       // Most objects live as long as one request: with more room for new ones, a fifth less is spent on collecting them.
       execArgv: ['--max-semi-space-size=64'],
       sequence: { shuffle: true, concurrent: true, sequencer: ProjectsInTurn },
-      // A machine may be busy with other work: that a test takes long is no fault.
-      testTimeout: 120_000,
+      testTimeout: TEST_LIMIT_MS,
       // The report names each test that passed only at its second try.
       retry: process.env.CI ? 1 : 0,
-      // A browser shows a result late if other tests run too.
-      expect: { poll: { timeout: 20_000 } },
-      hookTimeout: 120_000,
+      expect: { poll: { timeout: PATIENCE_MS } },
+      hookTimeout: TEST_LIMIT_MS,
       reporters: ['default', createSuiteReporter(suite), ...reportFor(process.env.SUITE_REPORT)],
       ...(suite.pattern && { testNamePattern: suite.pattern }),
       // A project reads this file once more, without the mode, so what the mode decides is said in the project itself.

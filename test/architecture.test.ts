@@ -134,6 +134,16 @@ test('no timer that others may fake is used for what is promised in real time', 
   expect(used).toEqual([]);
 });
 
+test('no test has a limit of time of its own, which a busy machine could reach', () => {
+  // What the suites beside the tests start has limits of its own.
+  const suites = ['bench', 'compat', 'imap', 'page', 'soak'].map((name) => `test/${name}/`);
+  const own = TEST_FILES.filter((file) => !isIn(file, suites)).flatMap((file) => {
+    const found = readTest(file).match(/\bvi\.wait(?:For|Until)\b|\btimeout: \d+_000|\bwithin\(.*_000\)/g) ?? [];
+    return found.map((each) => `${each} in ${file}`);
+  });
+  expect(own).toEqual([]);
+});
+
 test('the contract imports only the basics', () => {
   const own = ['src/basics/', 'src/contract/'];
   const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, own));
@@ -146,8 +156,8 @@ test('the receiver, which users take alone, imports nothing of ours', () => {
   expect(outside.map(show)).toEqual([]);
 });
 
-test('the inspector imports only types from other rooms, the client of the control calls, and small helpers', () => {
-  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/basics/'];
+test('the inspector imports only types from other rooms, the client of the control calls, and what shows entries', () => {
+  const allowed = ['src/inspector/', 'src/control/table/client.ts', 'src/control/journal/from-entries/', 'src/basics/'];
   const values = IMPORTS.filter(
     ({ from, to, typesOnly }) =>
       isIn(from, ['src/inspector/']) && !typesOnly && to.startsWith('src/') && !isIn(to, allowed),

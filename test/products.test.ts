@@ -33,7 +33,6 @@ test('each place that the list of a product names is imported', () => {
 
 test.for(ALL)(
   'without %s and its rows, everything else still compiles',
-  { timeout: 600_000 },
   async ([, product], { expect, onTestFinished }) => {
     const copy = mkdtempSync(join(tmpdir(), 'product-'));
     onTestFinished(() => rmSync(copy, { recursive: true }));

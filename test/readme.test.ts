@@ -137,9 +137,6 @@ const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;
 /** The commands that need an emulator that listens already. */
 const NEEDS_EMULATOR = /\bnpx agent-mailbox-mock (receive|trigger)\b/;
 
-/** Some tests start several processes, and other test files run beside them. */
-const SLOW = { timeout: 240_000 };
-
 const openProfile = useBrowser();
 
 const FOLDER = createFolder();
@@ -228,13 +225,13 @@ for (const [index, block] of BLOCKS.entries()) {
   const commands = commandsOf(block).filter((command) => !(command in NOT_RUN));
   const answer = answerTo(index);
   if (commands.length === 0) continue;
-  test(`${block.page}:${block.line} runs: ${commands.join('; ')}`, SLOW, async (context) => {
+  test(`${block.page}:${block.line} runs: ${commands.join('; ')}`, async (context) => {
     const output = await runCommands(context, commands, answer !== undefined);
     if (answer) expect(output.trim()).toBe(statedOutput(answer));
   });
 }
 
-test('the tests on the pages pass', SLOW, async (context) => {
+test('the tests on the pages pass', async (context) => {
   const files = BLOCKS.flatMap(({ file }) => (file !== undefined && isTest(file) ? [join(FOLDER, file)] : []));
   const { stdout } = await runToEnd(context, 'vitest run --reporter=json');
   const { testResults } = JSON.parse(stdout) as { testResults: { name: string; status: string; message: string }[] };
@@ -243,12 +240,12 @@ test('the tests on the pages pass', SLOW, async (context) => {
   expect(new Set(testResults.map(({ status }) => status))).toEqual(new Set(['passed']));
 });
 
-test('the recipe for Jest passes with the globals of vitest', SLOW, async (context) => {
+test('the recipe for Jest passes with the globals of vitest', async (context) => {
   const { ended, stderr } = await runToEnd(context, 'vitest run --config jest-like.config.mjs');
   expect([await ended, stderr]).toEqual([{ code: 0, signal: null }, '']);
 });
 
-test('the recipe for pytest passes', SLOW, async (context) => {
+test('the recipe for pytest passes', async (context) => {
   const python = runShell(context, 'python3 -m pytest --version');
   if ((await python.ended).code !== 0 && !process.env.CI) return context.skip('pytest is not installed here');
   await runToEnd(context, `${AS_BUILT} client python`);
@@ -257,7 +254,7 @@ test('the recipe for pytest passes', SLOW, async (context) => {
   expect(await ended, stdout).toEqual({ code: 0, signal: null });
 });
 
-test('the web page of the README shows what its worker answers', SLOW, async (context) => {
+test('the web page of the README shows what its worker answers', async (context) => {
   const page = await (await openProfile(context)).newPage();
   await runToEnd(context, 'npx msw init public --save');
   const config = { configFile: false, root: FOLDER, logLevel: 'error' } as const;

@@ -1,4 +1,4 @@
-import { findNearest } from './nearest.ts';
+import { findSimilarNames } from './similar-names.ts';
 
 /**
  * Checks the names of options, and returns the options unchanged. `names` lists all options of the function.
@@ -13,7 +13,7 @@ export function checkOptions<Options extends object>(functionName: string, optio
   }
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown === undefined) return options;
-  const [similar] = findNearest(unknown, names);
+  const [similar] = findSimilarNames(unknown, names);
   const hint = similar === undefined ? 'there are' : `did you mean ${similar}? There are`;
   throw new TypeError(`${functionName} has no option ${JSON.stringify(unknown)}; ${hint}: ${names.join(', ')}.`);
 }

@@ -40,3 +40,9 @@ export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<
 
 /** The type of the output of an object schema with these fields; see `InputOf`. */
 export type OutputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.output<z.ZodObject<Fields>>>;
+
+/**
+ * The schemas of the fields of a type that is written out. `z.strictObject({ … } satisfies FieldsOf<Type>)` does not
+ * compile if a field is missing or has another type.
+ */
+export type FieldsOf<Type> = { readonly [Name in keyof Type]-?: z.ZodType<Type[Name]> };

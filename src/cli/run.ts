@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { findNearest } from '../basics/nearest.ts';
 import { toPrintable, toPrintableLines } from '../basics/printable.ts';
+import { findSimilarNames } from '../basics/similar-names.ts';
 import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
 import { WIDTH, wrap } from '../basics/wrap-text.ts';
 import { type Command, type Flag, type GivenFlags, quote, type Terminal, UsageError } from './command.ts';
@@ -178,7 +178,7 @@ const HELP = 'help';
 function parseCommandName(name: string): CommandName {
   if (isCommand(name)) return name;
   const names = [...Object.keys(COMMANDS), HELP];
-  const [similar] = findNearest(name, names);
+  const [similar] = findSimilarNames(name, names);
   const hint = similar === undefined ? 'there are' : `did you mean ${similar}? There are`;
   throw new UsageError(`There is no command ${quote(name)}; ${hint}: ${names.join(', ')}.`);
 }
@@ -217,7 +217,7 @@ function hintFor(error: unknown, args: readonly string[]): string {
   if (ambiguous !== undefined) return hintForDash(ambiguous, flags[ambiguous], args);
   const unknown = /--([^'=]+)/.exec(message)?.[1];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';
-  const [similar] = findNearest(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
+  const [similar] = findSimilarNames(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
   return similar === undefined ? '' : `did you mean --${similar}? If not, `;
 }
 

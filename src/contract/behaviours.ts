@@ -1,5 +1,5 @@
 import { createNameCheck } from '../basics/named-error.ts';
-import { findNearest } from '../basics/nearest.ts';
+import { findSimilarNames } from '../basics/similar-names.ts';
 import type {
   AssumptionDefinition,
   BehaviourDefinition,
@@ -167,7 +167,7 @@ function parseBehaviour(id: string, value: unknown): string {
 }
 
 function hintFor(id: string): string {
-  const similar = findNearest(id, BEHAVIOUR_IDS);
+  const similar = findSimilarNames(id, BEHAVIOUR_IDS);
   const advice = 'npx agent-mailbox-mock behaviours lists all behaviours.';
   return similar.length > 0 ? `did you mean ${similar.join(', ')}? Otherwise, ${advice}` : advice;
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { createNameCheck } from '../basics/named-error.ts';
-import { findSimilar } from '../basics/nearest.ts';
+import { findSimilarFields } from '../basics/similar-names.ts';
 
 /**
  * Every error that the emulator can return, with its code, HTTP status and meaning. The service document does not
@@ -155,7 +155,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 
 function describeUnknown(keys: readonly string[], known: readonly string[]): string {
   const shown = keys.map((key) => {
-    const similar = findSimilar(key, known);
+    const similar = findSimilarFields(key, known);
     const hint = similar.length > 0 ? ` (did you mean ${similar.join(', ')}?)` : '';
     return JSON.stringify(key.slice(0, 100)) + hint;
   });

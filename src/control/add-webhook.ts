@@ -6,7 +6,7 @@ import { idInRequest } from '../contract/schemas.ts';
 import { insertWebhook } from '../service/delivery/insert-webhook.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { World } from '../world/store/world.ts';
-import { tenantField } from '../world/target-fields.ts';
+import { tenantField } from './call-fields.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 
 const webhookFields = () => ({

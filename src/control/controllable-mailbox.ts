@@ -17,12 +17,12 @@ import type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts
 import { SEED } from '../world/seeded-randomness.ts';
 import type { MailServersThatListen } from '../world/store/reachable-worlds.ts';
 import type { DeliveryControls, WebhookControls } from './delivery-controls.ts';
+import type { MailboxFaults } from './faults/mailbox-faults.ts';
 import type { MailInspection } from './journal/mail-inspection.ts';
 import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxCorrespondents } from './mailbox-correspondents.ts';
-import type { MailboxFaults } from './mailbox-faults.ts';
 import type { MessageControls } from './message-controls.ts';
 import type { DeliveredSample } from './samples/delivered-samples.ts';
 import type { Receivable } from './samples/receive-sample.ts';

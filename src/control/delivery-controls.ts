@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
+import { type FieldsOf, type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { isUrlWithScheme } from '../basics/text.ts';
 import { createResetError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import {
+  DELIVERY_STATES,
   type Delivery,
   type DeliveryFilter,
   type DeliveryLosses,
-  deliveryFilter,
 } from '../service/delivery/delivery.ts';
 import { deliveryIdsIn } from '../service/journal/entry-kinds.ts';
 import type { Mask } from '../world/secrets/mask.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
-import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';
 import { addWebhook } from './add-webhook.ts';
+import { MAX_COUNT, tenantField, webhookField, wholeNumber } from './call-fields.ts';
 import { type ControlScope, findWorlds, parseTenantOption, type TenantOption } from './control-scope.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 import { type AddWebhookOptions, addWebhookWith } from './webhook-receiver.ts';
@@ -67,6 +67,19 @@ export interface DeliveryControls {
    */
   release(options?: ReleaseOptions): Delivery[];
 }
+
+/** The schema of a delivery filter. */
+export const deliveryFilter = lazy(() =>
+  z.strictObject(
+    {
+      tenant: tenantField().optional(),
+      webhookId: webhookField().optional(),
+      event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
+      state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
+    } satisfies FieldsOf<DeliveryFilter>,
+    'must be an object',
+  ),
+);
 
 const redeliverFields = () => ({
   /**

@@ -90,9 +90,9 @@ export interface JournalControls {
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
   restoreRequests(): void;
   /**
-   * Returns the events of the mailbox while they happen, oldest first: requests, deliveries, mail, streams, faults, changes of the
-   * time and of the state, and resets. A reader gets an event of the kind `gap` in place
-   * of events that the journal no longer has.
+   * Returns the entries of the journal while they happen, oldest first, without what may be long: requests, deliveries,
+   * mail, streams, faults, changes of the time and of the state, and resets. A reader gets an event of the kind `gap` in
+   * place of entries that the journal no longer has.
    *
    * @example
    * for await (const event of mailbox.feed()) console.log(event.kind);

@@ -9,7 +9,7 @@ import { createKey, describePrincipal, findPrincipal } from '../service/access/p
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { pick } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
-import { tenantField } from '../world/target-fields.ts';
+import { tenantField } from './call-fields.ts';
 import { type ControlScope, findStoredRow, findWorlds } from './control-scope.ts';
 
 const exposureFields = () => ({

@@ -1,15 +1,11 @@
 import { domainOf, SIMULATOR_DOMAIN, toAddressKey } from '../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { Entry } from '../service/mail/correspondents/answers.ts';
-import {
-  type Correspondent,
-  type CorrespondentOptions,
-  correspondentOptions,
-  type ParsedCorrespondent,
-} from '../service/mail/correspondents/correspondent.ts';
+import type { Correspondent } from '../service/mail/correspondents/correspondent.ts';
 import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
+import { type CorrespondentOptions, correspondentOptions, type ParsedCorrespondent } from './correspondent-options.ts';
 
 /** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
 export interface MailboxCorrespondents {

@@ -5,7 +5,6 @@ import type { ServiceClient } from '../contract/client/client-types.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
-import { ENTRY_KINDS, type EntryKind } from '../service/journal/entry-kinds.ts';
 import { createRandomBytes, type Environment } from '../world/environment.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { Part, PartOf, SavedOwner } from '../world/store/parts.ts';
@@ -84,8 +83,9 @@ export class Sandboxes {
     const createRemover = ({ id }: World) => ({ staysOnReset: true, end: () => void this.#entries.delete(id) });
     this.#addEntryRemover = service.worlds.addPart('sandbox', createRemover);
     this.#randomSources = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
-    service.journals.subscribe(KINDS_OF_USE, ({ tenantId, kind }) => {
-      if (tenantId !== null) this.#use(tenantId, STREAM_CHANGES[kind]);
+    service.journals.subscribe(service.journals.kinds, ({ tenantId, kind }) => {
+      const entry = this.#entries.get(tenantId ?? '');
+      if (entry) this.#use(entry, STREAM_CHANGES[kind]);
     });
   }
 
@@ -161,8 +161,8 @@ export class Sandboxes {
     const checkpoints = new Checkpoints(state, sandboxWorlds);
     const { keys, ids, domain } = copy;
     const { id } = sandboxWorlds.world;
-    const close = () => this.#close(id);
-    const use = () => this.#use(id) !== undefined;
+    const close = () => this.#close(entry);
+    const use = () => this.#use(entry);
     const controls = createControls(createScope(this.#context, sandboxWorlds), keys, { state, checkpoints });
     const client = (key = keys.tenant) => this.#context.createClient(key);
     const methods = { ...controls, client, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
@@ -171,14 +171,15 @@ export class Sandboxes {
     this.#addEntryRemover(sandboxWorlds.world);
     this.#context.service.journals.begin(sandboxWorlds.world, { isToldOfAll: isToldOfAllRefusals });
     if (keepsEpoch) this.#context.service.journals.keepEpoch(sandboxWorlds.world);
-    this.#entries.set(id, { sandbox, sandboxWorlds, state, checkpoints, keepsEpoch });
+    const entry: Entry = { sandbox, sandboxWorlds, state, checkpoints, keepsEpoch };
+    this.#entries.set(id, entry);
     return sandbox;
   }
 
   find(id: string): Sandbox {
     this.#removeExpired();
-    const entry = this.#use(String(id).toLowerCase());
-    if (entry) return entry.sandbox;
+    const entry = this.#entries.get(String(id).toLowerCase());
+    if (entry && this.#use(entry)) return entry.sandbox;
     throw notFound('sandbox');
   }
 
@@ -219,14 +220,23 @@ export class Sandboxes {
     );
   }
 
-  /** Records that a sandbox was used, and returns it; `undefined` if it is unknown or has expired. */
-  #use(id: string, streamChange = 0): Entry | undefined {
-    const entry = this.#entries.get(id);
-    if (!entry || entry.sandboxWorlds.hasExpired) return undefined;
-    entry.sandboxWorlds.use(streamChange);
-    this.#entries.delete(id);
-    this.#entries.set(id, entry);
-    return entry;
+  /** Records that a sandbox was used. Returns false, and records nothing, if it was closed or has expired. */
+  #use(entry: Entry, streamChange = 0): boolean {
+    const { sandboxWorlds } = entry;
+    if (!this.#isOpen(entry) || sandboxWorlds.hasExpired) return false;
+    sandboxWorlds.use(streamChange);
+    const { sandboxId } = sandboxWorlds;
+    this.#entries.delete(sandboxId);
+    this.#entries.set(sandboxId, entry);
+    return true;
+  }
+
+  /**
+   * Returns whether a sandbox was not closed. Its id does not show that: after a reset of the mailbox, a new sandbox with
+   * the same seed has the same id.
+   */
+  #isOpen(entry: Entry): boolean {
+    return this.#entries.get(entry.sandboxWorlds.sandboxId) === entry;
   }
 
   /**
@@ -234,16 +244,17 @@ export class Sandboxes {
    * in the order of the last use. A sandbox with an open stream counts as used.
    */
   #removeExpired(): void {
-    for (const [id, { sandboxWorlds }] of this.#entries) {
+    for (const entry of this.#entries.values()) {
+      const { sandboxWorlds } = entry;
       if (!sandboxWorlds.isIdle) return;
-      if (sandboxWorlds.hasExpired) this.#close(id);
-      else this.#use(id);
+      if (sandboxWorlds.hasExpired) this.#close(entry);
+      else this.#use(entry);
     }
   }
 
-  #close(id: string): void {
-    const sandbox = this.#entries.get(id)?.sandbox;
-    if (sandbox && this.#worlds.remove(id)) this.#publish('removed', sandbox);
+  #close(entry: Entry): void {
+    const { sandbox } = entry;
+    if (this.#isOpen(entry) && this.#worlds.remove(sandbox.id)) this.#publish('removed', sandbox);
   }
 
   #publish(action: 'added' | 'removed', { id, name }: Pick<Sandbox, 'id' | 'name'>): void {
@@ -261,9 +272,6 @@ function readLogins({ ids, snapshot }: Pick<TenantTemplate, 'ids' | 'snapshot'>)
   return Object.fromEntries(logins);
 }
 
-/** The kinds of entries that are a use of a sandbox: all except those of what a test does. */
-const KINDS_OF_USE = (Object.keys(ENTRY_KINDS) as EntryKind[]).filter((kind) => kind !== 'sandbox' && kind !== 'reset');
-
 /** How an entry changes the number of open streams. */
 const STREAM_CHANGES: { readonly [kind: string]: number } = { 'stream-opened': 1, 'stream-closed': -1 };
 
@@ -276,14 +284,8 @@ export function createSandboxControls(sandboxes: Sandboxes): SandboxControls<nev
   };
 }
 
-type PromiseMethod<Type> = {
-  [Name in keyof Type]: Type[Name] extends (...input: never) => Promise<unknown> ? Name : never;
-}[keyof Type];
-
-type MethodSet = Record<PromiseMethod<Sandbox> | PromiseMethod<Sandbox['clock']>, true>;
-
 /** The methods that return a promise. After the end of the sandbox, this promise rejects; other methods throw. */
-const ASYNC: MethodSet = { receiveMessage: true, addWebhook: true, settled: true, waitForMessage: true, advance: true };
+export const PROMISE_METHODS = ['receiveMessage', 'addWebhook', 'settled', 'waitForMessage', 'advance'] as const;
 
 /**
  * Returns an object whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns
@@ -297,7 +299,7 @@ function createProxy<Methods extends object>(methods: Methods, use: () => boolea
       if (typeof method !== 'function' || CLOSING_METHODS.has(name)) return method;
       return (...input: unknown[]) => {
         if (use()) return method(...input);
-        if (Object.hasOwn(ASYNC, name)) return Promise.reject(notFound('sandbox'));
+        if (PROMISE_METHODS.some((each) => each === name)) return Promise.reject(notFound('sandbox'));
         throw notFound('sandbox');
       };
     },

@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
+import { type FieldsOf, type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import { timestamp } from '../contract/schemas.ts';
 import { type Delivery, type DeliveryLosses, lossesReply } from '../service/delivery/delivery.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
-import { type HeldMail, heldMail } from '../service/mail/outgoing/loop-guard.ts';
-import { type Failure, parseDuration, timeoutField } from '../world/clock.ts';
+import type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
+import { type Failure, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import { timeoutField } from './call-fields.ts';
 import type { ControlScope } from './control-scope.ts';
 import { tellLatest } from './verdicts/story.ts';
 
@@ -39,6 +41,17 @@ const refusedFields = () => ({
 
 /** A webhook whose URL the emulator may not call. */
 export interface RefusedWebhook extends OutputOf<ReturnType<typeof refusedFields>> {}
+
+const heldMail = () =>
+  z.strictObject({
+    tenantId: z.string(),
+    from: z.string(),
+    to: z.string(),
+    subject: z.string(),
+    messageIdHeader: z.string(),
+    heldAt: timestamp().describe("By the tenant's clock."),
+    reason: z.string(),
+  } satisfies FieldsOf<HeldMail>);
 
 const resultFields = () => ({
   /** How many deliveries were removed since the last reset because a delivery log was full. */

@@ -41,7 +41,7 @@ export const triggerOptions = lazy(() => z.looseObject(triggerFields(), 'must be
 export type TriggerOptions = InputOf<ReturnType<typeof triggerFields>> & { readonly [field: string]: unknown };
 
 /** The tenant, inbox and webhook of a triggered event. */
-type Place = ReturnType<typeof findPlaces>[number];
+type EventContext = ReturnType<typeof findEventContexts>[number];
 
 /**
  * Publishes one event for the given inbox or, without an inbox, one event in each selected tenant.
@@ -61,7 +61,9 @@ export function trigger(
   const json = toPlainJson(options);
   const parsed = parseOrRefuse('The event', triggerOptions(), json);
   const { tenant, webhookId, ...overrides } = parsed;
-  const triggered = findPlaces(worlds, parsed).map((place) => [place.world, toEvent(place, kind, overrides)] as const);
+  const triggered = findEventContexts(worlds, parsed).map(
+    (context) => [context.world, toEvent(context, kind, overrides)] as const,
+  );
   for (const [world, event] of triggered) journals.publish(world, 'mail-triggered', event);
 }
 
@@ -79,16 +81,16 @@ function toPlainJson(options: TriggerOptions): unknown {
 
 type Target = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
 
-function findPlaces(worlds: ReachableWorlds, target: Target) {
+function findEventContexts(worlds: ReachableWorlds, target: Target) {
   const { webhookId = '', inboxId = inboxOf(worlds, target.messageId) } = target;
-  const places = findWorlds(worlds, target).flatMap((world) => {
+  const contexts = findWorlds(worlds, target).flatMap((world) => {
     const webhook = world.webhooks.get(webhookId);
     if (inboxId === undefined) return [{ world, webhook, inbox: firstInbox(world, webhook) }];
     const inbox = world.inboxes.get(inboxId);
     return inbox?.deletedAt === null ? [{ world, webhook, inbox }] : [];
   });
-  if (inboxId !== undefined && places.length === 0) throw notFound('inbox');
-  return places;
+  if (inboxId !== undefined && contexts.length === 0) throw notFound('inbox');
+  return contexts;
 }
 
 /** Returns the inbox of an existing message. */
@@ -105,7 +107,11 @@ function firstInbox({ inboxes }: World, webhook: WebhookRow | undefined): InboxR
     .find((inbox) => inbox.deletedAt === null && (workspaceId === null || inbox.workspaceId === workspaceId));
 }
 
-function toEvent({ world, inbox, webhook }: Place, event: EventKind, overrides: Record<string, unknown>): MailEvent {
+function toEvent(
+  { world, inbox, webhook }: EventContext,
+  event: EventKind,
+  overrides: Record<string, unknown>,
+): MailEvent {
   const { environment } = world;
   const inboxId = inbox?.id ?? newId(environment);
   const message = messageOf(world, inboxId, event, overrides);

@@ -1,7 +1,7 @@
 import type { ParsedScenario } from './parse-scenarios.ts';
 
-/** What an agent needs to work in the emulator of its trial. */
-export interface AgentPlace {
+/** What an agent gets to work in the emulator of its trial. */
+export interface AgentAccess {
   /** The URL of the service, such as `http://127.0.0.1:4025`. */
   readonly baseUrl: string;
   /** The keys of the agent's tenant, workspace and inbox. */
@@ -57,13 +57,13 @@ export type AgentNews =
 /** An agent in one trial. */
 export interface TrialAgent {
   /** Returns the URL at which it gets deliveries; undefined if no webhook is to be added for it. */
-  webhookUrl(place: AgentPlace): string | undefined;
+  webhookUrl(access: AgentAccess): string | undefined;
   /**
-   * Starts the agent, and resolves when it is ready. An agent that is told by `start` only remembers the place.
+   * Starts the agent, and resolves when it is ready. An agent that is told by `start` only remembers its access.
    *
    * @throws {AgentError} if it does not become ready.
    */
-  start(place: AgentPlace): Promise<void>;
+  start(access: AgentAccess): Promise<void>;
   /**
    * Only for an agent that is told by `start`: starts it for the mail that has come, and resolves when it has ended, with
    * the reason if it failed.

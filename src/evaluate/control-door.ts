@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { RealDate } from '../basics/real-timers.ts';
 import { ApiError } from '../contract/errors.ts';
-import { CONTROL_CALLS, type ControlCallId } from '../control/table/calls.ts';
-import { CONTROL_PATH } from '../control/table/control-path.ts';
+import type { ControlCallId } from '../control/table/routes.ts';
+import { listControlRows } from '../control/table/table.ts';
 import type { ControlGuest } from '../server/http/app.ts';
+import { createRouter, splitPath } from '../service/pipeline/router.ts';
 
 /** The control calls that change nothing of what a scenario says or what the agent is judged by. */
 const HARMLESS: ReadonlySet<ControlCallId> = new Set([
@@ -43,6 +44,7 @@ export class ControlDoor implements ControlGuest {
   readonly owner = newToken();
   /** The token of the agent; undefined if it may not control the emulator. */
   readonly token: string | undefined;
+  readonly #route = createRouter(listControlRows());
   readonly #listeners = new Set<ControlListener>();
   /** The keys that each running trial has used or got, by the id of its tenant. */
   readonly #keysByWorld = new Map<string, Set<string>>();
@@ -63,7 +65,7 @@ export class ControlDoor implements ControlGuest {
 
   /** @throws {ApiError} for a call that would end a trial. */
   onCall({ method, path }: { readonly method: string; readonly path: string }): void {
-    const id = findControlCall(method, path);
+    const id = this.#route(splitPath(path))?.get(method)?.id as ControlCallId | undefined;
     if (id === undefined || method === 'GET' || method === 'HEAD' || HARMLESS.has(id)) return;
     const sentence = ENDING[id];
     for (const listener of this.#listeners) {
@@ -124,19 +126,4 @@ export class ControlDoor implements ControlGuest {
 /** Hexadecimal, because a token that begins with `-` could not follow `--token`. */
 function newToken(): string {
   return randomBytes(18).toString('hex');
-}
-
-/** Returns the id of the control call with a method and a path; undefined if there is none. */
-function findControlCall(method: string, path: string): ControlCallId | undefined {
-  const given = path.slice(CONTROL_PATH.length).split('/');
-  const ids = Object.keys(CONTROL_CALLS) as ControlCallId[];
-  return ids.find((id) => {
-    const [wantedMethod, wanted = ''] = CONTROL_CALLS[id].split(' ');
-    const parts = wanted.split('/');
-    return (
-      wantedMethod === method &&
-      parts.length === given.length &&
-      parts.every((part, index) => part.startsWith('{') || part === given[index])
-    );
-  });
 }

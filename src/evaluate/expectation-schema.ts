@@ -155,9 +155,11 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   inReplyTo: 'The name of the mail that it answers, or a Message-ID; null if it answers none.',
   headers: 'The header fields, by name.',
   attachments: 'The attachments.',
-  method: 'The HTTP method.',
+  method: 'The HTTP method. A command of SMTP or IMAP has none.',
+  command: 'The name of a command of SMTP or IMAP, such as UID STORE. A request over HTTP has none.',
   path: 'The path without the query.',
-  status: 'The status of the reply.',
+  status: 'The status of the reply over HTTP.',
+  result: 'How a command ended: OK, NO or BAD for IMAP, the reply code for SMTP.',
   code: 'The error code of the reply; null after a success.',
   key: 'The API key, as the journal shows it.',
   query: 'The parameters of the query, by name.',
@@ -169,7 +171,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 /** The fields of a mail or a request that are never null, except in a draft. */
 const NEVER_NULL: ReadonlySet<string> = new Set([
   ...['to', 'recipients', 'cc', 'bcc', 'from', 'subject', 'plainBody', 'text', 'attachments'],
-  ...['method', 'path', 'state'],
+  ...['method', 'command', 'path', 'state'],
 ]);
 
 /** In YAML, nothing is left of a text that begins with #, and what is null never matches. */

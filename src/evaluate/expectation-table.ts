@@ -3,6 +3,7 @@ import { isPlainObject } from '../basics/objects.ts';
 import type { MatcherContext, MatcherResult } from '../control/assertions/matcher-context.ts';
 import { matchers } from '../control/assertions/matchers.ts';
 import { readTimes } from '../control/assertions/parse-expected.ts';
+import { actionOf, resultOf } from '../control/journal/from-entries/call-of.ts';
 import type { Sample } from '../control/samples/sample.ts';
 import type { Range } from '../control/verdicts/compare.ts';
 import { withCachedJournal } from '../control/verdicts/evidence.ts';
@@ -71,9 +72,12 @@ function withoutRepeatedLooks<Scene extends JudgedScene['mailbox']>(mailbox: Sce
     const seen = new Set<string>();
     return mailbox.journal(query).filter(({ kind, data }) => {
       if (kind !== 'request' && kind !== 'mail-command') return true;
-      const { method, path, status, reply } = data as RequestEntry;
-      if (kind === 'request' ? method !== 'GET' : !/^(?:AUTHENTICATE|LOGIN|(?:UID )?FETCH)$/.test(method)) return true;
-      const look = JSON.stringify([method, path, status, reply.body, reply.bodyBytes]);
+      const request = data as RequestEntry;
+      const action = actionOf(request);
+      const isLook = kind === 'request' ? action === 'GET' : /^(?:AUTHENTICATE|LOGIN|(?:UID )?FETCH)$/.test(action);
+      if (!isLook) return true;
+      const { path, reply } = request;
+      const look = JSON.stringify([action, path, resultOf(request), reply.body, reply.bodyBytes]);
       const isNew = !seen.has(look);
       seen.add(look);
       return isNew;

@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers';
 import { messageOf } from '../basics/named-error.ts';
 import { setTimeout } from '../basics/real-timers.ts';
 import type { DeliveryPayload } from '../mailbox/without-msw.ts';
-import { type AgentNews, type AgentPlace, type CreateAgent, OutputTail, type TrialAgent } from './agent-driver.ts';
+import { type AgentAccess, type AgentNews, type CreateAgent, OutputTail, type TrialAgent } from './agent-driver.ts';
 import type { ParsedScenario } from './parse-scenarios.ts';
 
 /** What an agent that is a function gets. */
-export interface EvaluatedTask extends AgentPlace {
+export interface EvaluatedTask extends AgentAccess {
   /** The delivery, as its webhook gets it; undefined for an agent that is not told by a webhook. */
   readonly event: DeliveryPayload | undefined;
   /** Is aborted at the end of the trial. */
@@ -56,7 +56,7 @@ class FunctionAgent implements TrialAgent {
   readonly #output = new OutputTail();
   #server: Server | undefined;
   #url: string | undefined;
-  #place: AgentPlace | undefined;
+  #access: AgentAccess | undefined;
   #running = 0;
   #problem: string | undefined;
   #listener: (news: AgentNews) => void = () => {};
@@ -94,8 +94,8 @@ class FunctionAgent implements TrialAgent {
     return this.#url;
   }
 
-  async start(place: AgentPlace): Promise<void> {
-    this.#place = place;
+  async start(access: AgentAccess): Promise<void> {
+    this.#access = access;
     const { told } = this.#scenario.agent;
     if (told === 'webhook' || told === 'start') return;
     // An agent that polls or listens works until the end; that it waits does not count as work.
@@ -143,11 +143,11 @@ class FunctionAgent implements TrialAgent {
   }
 
   async #call(event: DeliveryPayload | undefined): Promise<void> {
-    if (!this.#place) return;
+    if (!this.#access) return;
     this.#running += 1;
     try {
       await this.#agent({
-        ...this.#place,
+        ...this.#access,
         event,
         signal: this.#controller.signal,
         scenario: this.#scenario.name,

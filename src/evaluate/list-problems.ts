@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeValue } from '../basics/check-options.ts';
-import { didYouMean, findSimilar } from '../basics/nearest.ts';
+import { didYouMean, findSimilarFields } from '../basics/similar-names.ts';
 
 /** What is wrong with a value, and where. */
 export interface ValueProblem {
@@ -51,7 +51,7 @@ function describeRawIssue(issue: z.core.$ZodRawIssue): FoundProblem[] {
     const known = fieldsIn(issue.inst);
     const list = known.length > 0 ? `; the fields are ${known.join(', ')}` : '';
     return issue.keys.map((key: string) => {
-      const similar = findSimilar(key, known);
+      const similar = findSimilarFields(key, known);
       const hint = similar.length > 0 ? `; did you mean ${similar.join(', ')}?` : list;
       return { path: [...path, key], message: `is unknown${hint}`, similar };
     });

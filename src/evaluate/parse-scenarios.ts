@@ -1,8 +1,8 @@
 import { readDuration } from '../basics/duration.ts';
 import { showJsonPath } from '../basics/json-path.ts';
 import { createNameCheck } from '../basics/named-error.ts';
-import { didYouMean } from '../basics/nearest.ts';
 import { isPlainObject } from '../basics/objects.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import { getSample } from '../control/samples/create-sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
 import type { BehaviourChanges } from '../mailbox/without-msw.ts';

@@ -3,9 +3,9 @@ import { connect, createServer } from 'node:net';
 import { toPrintableJson } from '../basics/printable.ts';
 import type { ProcessTree, ProcessTrees } from '../server/process-tree.ts';
 import {
+  type AgentAccess,
   AgentError,
   type AgentNews,
-  type AgentPlace,
   CannotStartError,
   OutputTail,
   type TrialAgent,
@@ -76,10 +76,10 @@ export class ProcessAgent implements TrialAgent {
     return path === undefined ? undefined : `http://127.0.0.1:${this.#port}${path}`;
   }
 
-  async start(place: AgentPlace): Promise<void> {
+  async start(access: AgentAccess): Promise<void> {
     const { command, env, path, readyText, readyMs = READY_MS, doneText, trees } = this.#options;
     const [file = '', ...args] = command;
-    const variables = { ...env, ...variablesOf(place), MAILBOX_AGENT_PORT: String(this.#port) };
+    const variables = { ...env, ...variablesOf(access), MAILBOX_AGENT_PORT: String(this.#port) };
     const isWindows = process.platform === 'win32';
     // A group of its own does not get the Ctrl-C of the terminal. On Windows, only a shell finds commands such as npm, which
     // are scripts there.
@@ -215,7 +215,7 @@ export class ProcessAgent implements TrialAgent {
 export class StartedAgent implements TrialAgent {
   readonly #createRun: () => ProcessAgent;
   readonly #outputs: string[] = [];
-  #place: AgentPlace | undefined;
+  #access: AgentAccess | undefined;
   #run: ProcessAgent | undefined;
 
   constructor(createRun: () => ProcessAgent) {
@@ -224,12 +224,12 @@ export class StartedAgent implements TrialAgent {
 
   webhookUrl(): undefined {}
 
-  async start(place: AgentPlace): Promise<void> {
-    this.#place = place;
+  async start(access: AgentAccess): Promise<void> {
+    this.#access = access;
   }
 
   async runForMail(): Promise<string | undefined> {
-    if (!this.#place) return undefined;
+    if (!this.#access) return undefined;
     const run = this.#createRun();
     this.#run = run;
     const ended = new Promise<string | undefined>((resolve) => {
@@ -238,7 +238,7 @@ export class StartedAgent implements TrialAgent {
         if (kind === 'failed') resolve(run.problem()?.replace(' before the trial was over', ''));
       });
     });
-    await run.start(this.#place);
+    await run.start(this.#access);
     const problem = await ended;
     await run.stop();
     this.#outputs.push(run.output());
@@ -396,7 +396,7 @@ export class RunningAgent implements TrialAgent {
     this.#url = url;
   }
 
-  webhookUrl({ keys, inboxId, baseUrl, doneUrl }: AgentPlace): string {
+  webhookUrl({ keys, inboxId, baseUrl, doneUrl }: AgentAccess): string {
     const values: Readonly<Record<string, string>> = { key: keys.inbox, inboxId, baseUrl, doneUrl };
     return this.#url.replace(PLACEHOLDER, (_, name: string) => encodeURIComponent(values[name] ?? ''));
   }

@@ -4,19 +4,17 @@ import { messageOf } from '../basics/named-error.ts';
 import { RealDate } from '../basics/real-timers.ts';
 import { plural } from '../basics/text.ts';
 import { toAddressKey } from '../contract/addresses/email-address.ts';
-import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import { createSample } from '../control/samples/create-sample.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Sample } from '../control/samples/sample.ts';
-import type { SampleName } from '../control/samples/sample-names.ts';
 import { isNotSettled } from '../control/settled.ts';
-import type { ControlCallId } from '../control/table/calls.ts';
-import { CONTROL_ROWS } from '../control/table/table.ts';
+import type { ControlCallId } from '../control/table/routes.ts';
+import { runCall } from '../control/table/run-call.ts';
 import { AgentActivity, realNowMs } from '../control/verdicts/agent-activity.ts';
 import { decideOver, type Observed, type Over } from '../control/verdicts/decide-over.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../control/verdicts/evidence.ts';
 import type { TenantIds, TenantKeys } from '../fixture/keys-and-ids.ts';
 import type { ControllableMailbox, Mailbox, RequestSummary } from '../mailbox/without-msw.ts';
-import { AgentError, type AgentNews, type AgentPlace, type TrialAgent } from './agent-driver.ts';
+import { type AgentAccess, AgentError, type AgentNews, type TrialAgent } from './agent-driver.ts';
 import type { ControlDoor } from './control-door.ts';
 import type { EarlierTrials } from './earlier-trials.ts';
 import {
@@ -31,7 +29,7 @@ import { createMatcherContext } from './matcher-calls.ts';
 import type { ParsedExpectation, ParsedScenario, ParsedSingle, ParsedStep } from './parse-scenarios.ts';
 import { type SandboxDomain, toSandbox, toWritten } from './sandbox-addresses.ts';
 import type { CheckResult, Told, Verdict } from './scenario.ts';
-import { findStep } from './step-table.ts';
+import { findStep, type StepTrial } from './step-table.ts';
 import { readPatterns } from './text-pattern.ts';
 
 /** What a trial has of an emulator: a sandbox, or the whole. */
@@ -46,7 +44,7 @@ export interface TrialScope {
   readonly ids: TenantIds;
   /** The logins of the inboxes, by handle. */
   readonly logins: Readonly<Record<string, { readonly user: string; readonly password: string }>>;
-  readonly ports: AgentPlace['ports'];
+  readonly ports: AgentAccess['ports'];
   readonly domain: SandboxDomain;
   /** The id of the sandbox; undefined for the whole emulator. */
   readonly sandbox: string | undefined;
@@ -78,7 +76,7 @@ export interface TrialSettings {
 /** Runs a command of the shell with a text on its standard input. */
 export type RunShellCommand = (
   command: string,
-  options: { readonly input: string; readonly place: AgentPlace; readonly signal: AbortSignal },
+  options: { readonly input: string; readonly access: AgentAccess; readonly signal: AbortSignal },
 ) => Promise<{ readonly exitCode: number; readonly output: string }>;
 
 /** What became of an expectation. */
@@ -229,7 +227,7 @@ class Trial implements JudgedScene {
   #endWith: (reason: unknown) => void = () => {};
   #isEnding = false;
   readonly #startedAtMs = RealDate.now();
-  #place: AgentPlace | undefined;
+  #access: AgentAccess | undefined;
   #webhookId: string | undefined;
   #activity: AgentActivity | undefined;
   #requests = 0;
@@ -381,26 +379,26 @@ class Trial implements JudgedScene {
     const { mailbox } = this;
     const { told, inbox: wanted } = this.#scenario.agent;
     const address = wanted === undefined ? undefined : toSandbox(wanted, this.#scope.domain);
-    const place = findPlace(this.#scope, address);
-    if (!place) {
+    const access = findAccess(this.#scope, address);
+    if (!access) {
       const known = inboxesOf(mailbox).map((each) => toWritten(each.address, this.#scope.domain));
       throw TrialEnd.unknown(`There is no inbox ${wanted}; the inboxes are ${known.join(', ')}`);
     }
     for (const mail of this.#scenario.mail) {
-      const fields = { to: place.address, ...(toSandbox(mail, this.#scope.domain) as object) };
+      const fields = { to: access.address, ...(toSandbox(mail, this.#scope.domain) as object) };
       for (const { id } of await mailbox.receiveMessage(fields as never)) this.#given.add(id);
     }
-    const webhookUrl = this.#agent.webhookUrl(place);
+    const webhookUrl = this.#agent.webhookUrl(access);
     const webhook =
-      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: place.inboxId });
+      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: access.inboxId });
     const { door } = this.#scope;
-    this.#place = { ...place, webhookSecret: webhook?.secret, controlToken: door.owner };
+    this.#access = { ...access, webhookSecret: webhook?.secret, controlToken: door.owner };
     this.#webhookId = webhook?.id;
     const { isIdle = false } = this.#settings;
     const activity = new AgentActivity(mailbox, {
       looks: isIdle ? 'never' : LOOKS[told],
       startsUnseen: !isIdle && STARTS_UNSEEN.has(told),
-      inboxId: place.inboxId,
+      inboxId: access.inboxId,
       webhookId: webhook?.id,
       onRequest: (request) => this.#checkLimits(request),
       onFailure: (error) => {
@@ -411,7 +409,7 @@ class Trial implements JudgedScene {
     this.#agent.onNews((news) => this.#noteNews(activity, news));
     try {
       const controlToken = this.#scenario.agent.control ? door.token : undefined;
-      await this.#agent.start({ ...this.#place, controlToken });
+      await this.#agent.start({ ...this.#access, controlToken });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       throw TrialEnd.failed(messageOf(error));
@@ -470,11 +468,7 @@ class Trial implements JudgedScene {
     try {
       if (name === 'until') await this.#waitUntilOver(activity, { isLast: false });
       else if (name === 'run') await this.#runCommandStep(String(value));
-      else if (findStep(name)?.isMail) await this.#deliver(name, value, as);
-      else await this.#callControl(name, value);
-      if (name === 'correspondent' && as !== undefined) {
-        this.#correspondents.set(as, toAddressKey((value as { readonly address: string }).address));
-      }
+      else await this.#runCallStep(name, value, as);
     } catch (error) {
       if (error instanceof TrialEnd) throw error;
       const message = toWritten(messageOf(error), this.#scope.domain);
@@ -486,81 +480,49 @@ class Trial implements JudgedScene {
   }
 
   async #runCommandStep(command: string): Promise<void> {
-    if (!this.#place) return;
+    if (!this.#access) return;
     const { signal } = this.#controller;
-    const { exitCode, output } = await this.#settings.runCommand(command, { input: '', place: this.#place, signal });
+    const { exitCode, output } = await this.#settings.runCommand(command, { input: '', access: this.#access, signal });
     if (exitCode === 0) return;
     const [last = ''] = output.trim().split('\n').slice(-1);
     throw new Error(`The command ended with the exit code ${exitCode}${last === '' ? '' : `: ${last}`}`);
   }
 
-  async #deliver(name: string, value: unknown, as: string | undefined): Promise<void> {
+  /** Makes the control call of a step, and keeps the mails that `as` and the expectations name. */
+  async #runCallStep(name: string, value: unknown, as: string | undefined): Promise<void> {
+    const row = findStep(name);
+    if (row?.call === undefined) throw new Error(`There is no step ${name}.`);
     const { mailbox } = this;
-    const to = this.#place?.address ?? '';
-    const seed = this.#settings.seed;
-    let sample: Sample | undefined;
-    let received: readonly { readonly id: string }[];
-    if (name === 'sample') {
-      const given = typeof value === 'string' ? { sample: value } : (value as { readonly sample: string });
-      const { sample: sampleName, ...options } = this.#withMessageId({ to, seed, ...given });
-      sample = createSample(sampleName as SampleName, { baseUrl: this.#scope.url, ...options } as never);
-      received = await mailbox.receiveMessage(sample);
-    } else if (name === 'eml') {
-      received = await mailbox.receiveMessage({ eml: String(value), to });
-    } else {
-      received = await mailbox.receiveMessage(this.#withMessageId({ to, ...(value as object) }) as never);
+    const { whole, url } = this.#scope;
+    const fields = row.fields ? row.fields(value as never, this.#stepTrial()) : (value as object);
+    const reply = await runCall(row.call, fields, { mailbox, whole, url, signal: this.#controller.signal });
+    if (row.isMail) {
+      const { messages } = reply as { readonly messages: readonly { readonly id: string }[] };
+      const isNew = (each: { readonly id: string }) => messages.some(({ id }) => id === each.id);
+      const sample = mailbox.samples().findLast((delivered) => delivered.messages.some(isNew))?.sample;
+      this.#delivered.push(...messages.map(({ id }) => ({ name: as, id, sample })));
     }
-    this.#delivered.push(...received.map(({ id }) => ({ name: as, id, sample })));
+    if (row.namesAnswer && as !== undefined) {
+      this.#correspondents.set(as, toAddressKey((value as { readonly address: string }).address));
+    }
   }
 
-  /** Replaces the name of a mail in `inReplyTo` by its Message-ID. */
-  #withMessageId<Fields extends object>(fields: Fields): Fields {
-    const { inReplyTo } = fields as { readonly inReplyTo?: unknown };
-    if (typeof inReplyTo !== 'string' || inReplyTo.startsWith('<')) return fields;
-    return { ...fields, inReplyTo: this.mailOf(inReplyTo).messageId };
-  }
-
-  /** Runs the control call of a step, with the fields that the table of control calls says. */
-  async #callControl(name: string, value: unknown): Promise<void> {
-    const call = findStep(name)?.call;
-    if (call === undefined) throw new Error(`There is no step ${name}.`);
-    const row = CONTROL_ROWS[call as ControlCallId] as unknown as {
-      readonly params?: { readonly shape: object };
-      readonly query?: Parameters<typeof parseOrRefuse>[1] & { readonly shape: object };
-      run(mailbox: ControllableMailbox, input: unknown, whole: Mailbox): unknown;
+  #stepTrial(): StepTrial {
+    const { seed, isIdle = false } = this.#settings;
+    return {
+      url: this.#scope.url,
+      seed,
+      address: this.#access?.address ?? '',
+      isIdle,
+      keyIdOf: (tier) => {
+        const { keys } = this.#access ?? {};
+        const key = keys?.[tier as keyof typeof keys];
+        const id = key === undefined ? null : this.mailbox.exposure(key).id;
+        if (id !== null) return id;
+        throw new Error(`The agent has no key of the tier ${tier}.`);
+      },
+      messageIdOf: (mailName) => this.mailOf(mailName).messageId,
     };
-    const fields = this.#fieldsOfCall(name, value);
-    const pick = (shape: object | undefined) =>
-      Object.fromEntries(Object.entries(fields).filter(([field]) => Object.hasOwn(shape ?? {}, field)));
-    const input = {
-      params: pick(row.params?.shape),
-      query: row.query ? parseOrRefuse('The step', row.query, pick(row.query.shape)) : {},
-      body: Object.fromEntries(
-        Object.entries(fields).filter(([field]) => !Object.hasOwn(row.params?.shape ?? {}, field)),
-      ),
-      headers: { get: () => null },
-      signal: this.#controller.signal,
-      process: { publicUrl: this.#scope.url, isEnding: false },
-    };
-    await row.run(this.mailbox, input, this.#scope.whole);
-  }
-
-  /** Returns the fields of the control call of a step. */
-  #fieldsOfCall(name: string, value: unknown): Readonly<Record<string, unknown>> {
-    if (name === 'advance' || name === 'freeze' || name === 'resume') return { [name]: value };
-    if (name === 'fault' && typeof value === 'string') return { name: value };
-    if (name === 'rotate') return { id: this.#keyIdOf(String(value)) };
-    // An idle agent sends nothing, so to wait for it would only take time.
-    if (name === 'wait' && this.#settings.isIdle) return { ...(value as object), timeout: 1 };
-    return value === true ? {} : (value as Readonly<Record<string, unknown>>);
-  }
-
-  #keyIdOf(tier: string): string {
-    const { keys } = this.#place ?? {};
-    const key = keys?.[tier as keyof typeof keys];
-    const id = key === undefined ? null : this.mailbox.exposure(key).id;
-    if (id !== null) return id;
-    throw new Error(`The agent has no key of the tier ${tier}.`);
   }
 
   /** Waits until `decideOver` says that the wait for the agent is over. */
@@ -759,10 +721,10 @@ class Trial implements JudgedScene {
   }
 
   async #runCheck(command: string, input: string): Promise<CheckResult> {
-    if (!this.#place) return { verdict: 'cannot tell', reason: 'The agent was not started.' };
+    if (!this.#access) return { verdict: 'cannot tell', reason: 'The agent was not started.' };
     // The trial may have ended early, but its check must not.
     const { signal } = new AbortController();
-    const { exitCode, output } = await this.#settings.runCommand(command, { input, place: this.#place, signal });
+    const { exitCode, output } = await this.#settings.runCommand(command, { input, access: this.#access, signal });
     const [reason = ''] = output.trim().split('\n');
     const shown = reason === '' ? `The check ended with the exit code ${exitCode}.` : reason.slice(0, 1_000);
     if (exitCode === 0) return { verdict: 'yes', reason: shown };
@@ -879,7 +841,7 @@ function inboxesOf(mailbox: ControllableMailbox) {
  * Returns what an agent needs to work with the inbox that has an address, or with the first inbox without
  * an address; `undefined` if there is no such inbox. It has no secret of a webhook.
  */
-export function findPlace(scope: TrialScope, address: string | undefined): AgentPlace | undefined {
+export function findAccess(scope: TrialScope, address: string | undefined): AgentAccess | undefined {
   const { mailbox, keys, ids, logins, ports, url, sandbox } = scope;
   const inbox = inboxesOf(mailbox).find(
     (each) => address === undefined || foldAddress(each.address) === foldAddress(address),

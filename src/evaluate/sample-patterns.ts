@@ -1,5 +1,5 @@
 import { messageOf } from '../basics/named-error.ts';
-import { findSimilar } from '../basics/nearest.ts';
+import { findSimilarFields } from '../basics/similar-names.ts';
 import { getSample, samples } from '../control/samples/create-sample.ts';
 import { samplesFor } from '../control/samples/made-injections.ts';
 import type { InjectionCarrier, SampleName } from '../control/samples/sample-names.ts';
@@ -32,7 +32,7 @@ export function findSamples(pattern: string): FoundSamples {
   if (found.length === 0) {
     const families = [...new Set(known.map(({ path }) => `${path.split('/')[0]}/*`))];
     const all = [...families, ...CARRIERS.map((each) => `injection/${each}/*`)];
-    const [similar] = findSimilar(pattern, all);
+    const [similar] = findSimilarFields(pattern, all);
     const hint = similar ? `did you mean ${similar}?` : `there are ${all.join(', ')}`;
     return { problem: `matches no sample; ${hint}` };
   }

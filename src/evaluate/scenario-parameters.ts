@@ -1,7 +1,7 @@
 import { describeValue } from '../basics/check-options.ts';
 import { showJsonPath } from '../basics/json-path.ts';
-import { didYouMean } from '../basics/nearest.ts';
 import { isPlainObject } from '../basics/objects.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import { ScenarioError, type ScenarioProblem, type ScenarioSource } from './parse-scenarios.ts';
 
 /** Values of parameters, by their names. */

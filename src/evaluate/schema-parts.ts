@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { describeValue } from '../basics/check-options.ts';
 import type { InputOf } from '../basics/lazy-schema.ts';
-import { didYouMean } from '../basics/nearest.ts';
 import { isPlainObject } from '../basics/objects.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 
 /** What a schema says of a value that it refuses. */
 export interface Rule {

@@ -1,11 +1,11 @@
 import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import { ProcessTrees } from '../server/process-tree.ts';
-import { type AgentPlace, OutputTail } from './agent-driver.ts';
+import { type AgentAccess, OutputTail } from './agent-driver.ts';
 import type { RunShellCommand } from './run-trial.ts';
 
 /** Returns the environment variables with which a program finds the emulator, and the inbox of the agent. */
-export function variablesOf(place: AgentPlace): Readonly<Record<string, string | undefined>> {
-  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret, doneUrl, controlToken } = place;
+export function variablesOf(access: AgentAccess): Readonly<Record<string, string | undefined>> {
+  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret, doneUrl, controlToken } = access;
   const { hostname } = new URL(baseUrl);
   return {
     MAILBOX_BASE_URL: baseUrl,
@@ -35,9 +35,9 @@ export function variablesOf(place: AgentPlace): Readonly<Record<string, string |
 const LAST_OUTPUT_MS = 500;
 
 /** Runs a command of the shell for a step or a check, with the variables of the trial, and keeps what it prints. */
-export const runShellCommand: RunShellCommand = (command, { input, place, signal }) =>
+export const runShellCommand: RunShellCommand = (command, { input, access, signal }) =>
   new Promise((resolve, reject) => {
-    const env = { ...process.env, ...variablesOf(place) };
+    const env = { ...process.env, ...variablesOf(access) };
     const tree = new ProcessTrees().start(command, [], {
       env,
       shell: true,

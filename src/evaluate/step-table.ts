@@ -10,12 +10,16 @@ import {
   type IncomingMessage,
   rawMessage,
 } from '../contract/incoming-message.ts';
+import { durationField } from '../control/call-fields.ts';
+import { correspondentBody, correspondentOptions } from '../control/correspondent-options.ts';
+import { faultForms, faultOptions } from '../control/faults/fault-options.ts';
+import { FAULT_NAMES, NAMED_FAULTS } from '../control/faults/named-faults.ts';
 import { waitOptions } from '../control/journal/mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from '../control/mailbox-clock.ts';
 import { getSample, samples } from '../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../control/samples/incoming-sample.ts';
 import type { SampleName } from '../control/samples/sample-names.ts';
-import { CONTROL_CALLS, type ControlCallId } from '../control/table/calls.ts';
+import { CONTROL_CALL_IDS, CONTROL_ROUTES, type ControlCallId } from '../control/table/routes.ts';
 import { CONTROL_ROWS } from '../control/table/table.ts';
 import type {
   AddedWebhook,
@@ -31,10 +35,6 @@ import type {
   TriggerOptions,
   WaitOptions,
 } from '../mailbox/without-msw.ts';
-import { correspondentBody, correspondentOptions } from '../service/mail/correspondents/correspondent.ts';
-import { durationField } from '../world/clock.ts';
-import { faultForms, faultOptions } from '../world/fault.ts';
-import { FAULT_NAMES, NAMED_FAULTS } from '../world/named-faults.ts';
 import { filledText, mustBe, mustBeName } from './schema-parts.ts';
 
 const yes = lazy(() => z.literal(true, mustBe('true')));
@@ -214,10 +214,28 @@ const stepFields = () => ({
 /** What each step does, by its name. */
 export interface StepValues extends InputOf<ReturnType<typeof stepFields>> {}
 
+/** What the control call of a step needs to know of the trial. */
+export interface StepTrial {
+  /** The URL of the emulator. */
+  readonly url: string;
+  /** The seed of the samples. */
+  readonly seed: number;
+  /** The address of the agent's inbox. */
+  readonly address: string;
+  /** Whether the agent is one that does nothing. */
+  readonly isIdle: boolean;
+  /** Returns the id of the agent's key of a tier. @throws {Error} if it has none. */
+  keyIdOf(tier: string): string;
+  /** Returns the Message-ID of a mail by its name. @throws {Error} if it was not delivered. */
+  messageIdOf(name: string): string;
+}
+
 /** What is known of a step besides its schema. */
-export interface StepRow {
+export interface StepRow<Value = never> {
   /** The control call; undefined if no control call does it. */
   readonly call?: ControlCallId;
+  /** Returns the fields of the call. Default: those of the value. */
+  readonly fields?: (value: Value, trial: StepTrial) => object;
   /** Whether the step delivers mail, so that `as` can name it. */
   readonly isMail?: true;
   /** Whether `as` names the first mail that comes later because of the step. */
@@ -225,22 +243,43 @@ export interface StepRow {
 }
 
 /** The steps with names of their own. */
-export const STEPS: Readonly<Record<keyof StepValues, StepRow>> = {
-  deliver: { call: 'receiveMessage', isMail: true },
-  eml: { call: 'receiveMessage', isMail: true },
-  sample: { call: 'receiveMessage', isMail: true },
+export const STEPS: { readonly [Name in keyof StepValues]: StepRow<StepValues[Name]> } = {
+  deliver: {
+    call: 'receiveMessage',
+    isMail: true,
+    fields: (mail, trial) => ({ to: trial.address, ...mail, inReplyTo: answered(mail, trial) }),
+  },
+  eml: { call: 'receiveMessage', isMail: true, fields: (eml, { address }) => ({ eml, to: address }) },
+  sample: {
+    call: 'receiveMessage',
+    isMail: true,
+    fields(value, trial) {
+      const given: WithOptionalRecipients<IncomingSample> = typeof value === 'string' ? { sample: value } : value;
+      const { address, seed, url } = trial;
+      return { to: address, seed, baseUrl: url, ...given, inReplyTo: answered(given, trial) };
+    },
+  },
   correspondent: { call: 'addCorrespondent', namesAnswer: true },
-  fault: { call: 'addFault' },
-  clearFaults: { call: 'clearFaults' },
-  advance: { call: 'changeClock' },
-  freeze: { call: 'changeClock' },
-  resume: { call: 'changeClock' },
-  rotate: { call: 'rotateKey' },
+  fault: { call: 'addFault', fields: (fault) => (typeof fault === 'string' ? { name: fault } : fault) },
+  clearFaults: { call: 'clearFaults', fields: () => ({}) },
+  advance: { call: 'changeClock', fields: (advance) => ({ advance }) },
+  freeze: { call: 'changeClock', fields: (freeze) => ({ freeze }) },
+  resume: { call: 'changeClock', fields: (resume) => ({ resume }) },
+  rotate: { call: 'rotateKey', fields: (tier, trial) => ({ id: trial.keyIdOf(tier) }) },
   behaviours: { call: 'changeBehaviours' },
-  wait: { call: 'waitForMessage' },
+  wait: {
+    call: 'waitForMessage',
+    // An idle agent sends nothing, so to wait for it would only take time.
+    fields: (options, { isIdle }) => (isIdle ? { ...options, timeout: 1 } : options),
+  },
   run: {},
   until: {},
 };
+
+/** Returns the Message-ID of the mail that another answers: `inReplyTo` is this id, or the name of a mail. */
+function answered({ inReplyTo }: { readonly inReplyTo?: string | null | undefined }, trial: StepTrial) {
+  return typeof inReplyTo !== 'string' || inReplyTo.startsWith('<') ? inReplyTo : trial.messageIdOf(inReplyTo);
+}
 
 /** Control calls that would end the sandbox of a trial, or begin another, or are steps with names of their own. */
 const NOT_AS_STEPS = [
@@ -254,7 +293,7 @@ const NOT_AS_STEPS = [
 
 /** The name of a control call that changes something, which is a step by its own name. */
 export type CallStepName = {
-  [Id in ControlCallId]: (typeof CONTROL_CALLS)[Id] extends `GET ${string}` | 'GET'
+  [Id in ControlCallId]: (typeof CONTROL_ROUTES)[Id] extends `GET ${string}` | 'GET'
     ? never
     : Id extends (typeof NOT_AS_STEPS)[number]
       ? never
@@ -337,8 +376,8 @@ interface ClockChange {
 type NoFields = Readonly<Record<never, never>>;
 
 /** The names of the control calls that are steps. */
-export const CALL_STEPS = (Object.keys(CONTROL_CALLS) as ControlCallId[]).filter(
-  (id): id is CallStepName => !CONTROL_CALLS[id].startsWith('GET') && !NOT_AS_STEPS.some((each) => each === id),
+export const CALL_STEPS = CONTROL_CALL_IDS.filter(
+  (id): id is CallStepName => !CONTROL_ROUTES[id].startsWith('GET') && !NOT_AS_STEPS.some((each) => each === id),
 );
 
 /** Returns the row of a step; undefined for an unknown name. */

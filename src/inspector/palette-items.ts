@@ -1,5 +1,6 @@
 import * as icons from 'lucide';
 import { useContext, useEffect, useState } from 'preact/hooks';
+import { actionOf, resultOf } from '../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../control/journal/request-entry.ts';
 import { AskContext } from './ask.tsx';
 import type { Findable } from './find-items.ts';
@@ -251,14 +252,14 @@ function createSampleItem(
 }
 
 function createRequestItem(request: RequestSummary): PaletteItem {
-  const { id, method, path, status, code, key, reason } = request;
-  const result = [status || 'no reply', code].filter(Boolean).join(' ');
+  const { id, path, code, key, reason } = request;
+  const result = [resultOf(request), code].filter(Boolean).join(' ');
   return {
     id,
     icon: icons.ArrowLeftRight,
     kind: 'Request',
     title: `${nameOfRequest(request)} ${result}`,
-    details: [id, `${method} ${shortenIds(path)}`, key ?? 'no key', reason].filter(Boolean).join(' · '),
+    details: [id, `${actionOf(request)} ${shortenIds(path)}`, key ?? 'no key', reason].filter(Boolean).join(' · '),
     run: goTo(linkTo('requests', id)),
   };
 }

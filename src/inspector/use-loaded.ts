@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { FeedEvent } from '../control/journal/feed-event.ts';
+import { actionOf, isRefused } from '../control/journal/from-entries/call-of.ts';
 import type { ControlClient } from '../control/table/client.ts';
 import { useInspector } from './inspector.ts';
 
@@ -77,7 +78,7 @@ export const noEvent: EventFilter = () => false;
 /** Returns whether an event may change data. A request that only reads or that was refused changes nothing. */
 export const changesData: EventFilter = (event) =>
   (event.kind !== 'request' && event.kind !== 'mail-command') ||
-  (event.data.method !== 'GET' && event.data.status < 400);
+  (actionOf(event.data) !== 'GET' && !isRefused(event.data));
 
 /**
  * Loads a value as soon as the feed is connected, again when `key` changes, and again after each event that `matters`

@@ -3,7 +3,7 @@ import { parseSize } from '../basics/size.ts';
 import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { MailLimitError } from '../contract/mail-limits.ts';
 import type { Profile } from '../contract/profile.ts';
-import type { InitialFault } from '../control/mailbox-faults.ts';
+import type { InitialFault } from '../control/faults/mailbox-faults.ts';
 import type { Persistence } from '../control/state/page-storage.ts';
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';

@@ -34,6 +34,7 @@ export type {
   SandboxOptions,
   SandboxSummary,
 } from '../control/controllable-mailbox.ts';
+export type { CorrespondentOptions } from '../control/correspondent-options.ts';
 export type {
   DeliveryControls,
   RedeliverOptions,
@@ -41,6 +42,17 @@ export type {
   WebhookControls,
   WebhookSettings,
 } from '../control/delivery-controls.ts';
+export type {
+  DeliveryFaultOptions,
+  FaultOptions,
+  NamedFault,
+  NamedFaultOptions,
+  SmtpFaultOptions,
+  StreamFaultOptions,
+} from '../control/faults/fault-options.ts';
+export type { InitialFault, MailboxFaults } from '../control/faults/mailbox-faults.ts';
+export type { FaultName } from '../control/faults/named-faults.ts';
+export type { RequestFaultOptions } from '../control/faults/request-fault-options.ts';
 export type { FeedData, FeedEntry, FeedEvent, FeedGap, FeedMail, FeedOptions } from '../control/journal/feed-event.ts';
 export type {
   EntryReference,
@@ -71,6 +83,7 @@ export type {
   MailSummary,
 } from '../control/journal/mail-search.ts';
 export type {
+  HttpEntry,
   RequestContent,
   RequestEntry,
   RequestFilter,
@@ -81,7 +94,6 @@ export type { JournalControls } from '../control/journal-controls.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
-export type { InitialFault, MailboxFaults } from '../control/mailbox-faults.ts';
 export type { MessageControls } from '../control/message-controls.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
 export type { Receivable } from '../control/samples/receive-sample.ts';
@@ -110,11 +122,11 @@ export type {
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
 export type { DeliveryPayload } from '../service/delivery/request.ts';
+export type { HttpPart, ImapPart, ProtocolPart, SmtpPart } from '../service/journal/entry-data.ts';
 export type { EntryKind, FeedKind } from '../service/journal/entry-kinds.ts';
 export type {
   Correspondent,
   CorrespondentKind,
-  CorrespondentOptions,
   CorrespondentReply,
   ReplyFunction,
 } from '../service/mail/correspondents/correspondent.ts';
@@ -129,21 +141,15 @@ export type { Environment, EnvironmentOverrides } from '../world/environment.ts'
 export type {
   DeliveryFault,
   DeliveryFaultKind,
-  DeliveryFaultOptions,
   Fault,
-  FaultOptions,
   FaultTarget,
-  NamedFault,
-  NamedFaultOptions,
+  RequestFault,
+  RequestFaultKind,
   SmtpFault,
-  SmtpFaultOptions,
   StreamFault,
   StreamFaultKind,
-  StreamFaultOptions,
 } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
-export type { FaultName } from '../world/named-faults.ts';
-export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/request-fault.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
 export type { Mailbox } from './mailbox.ts';
 export type { MailboxOptions } from './mailbox-options.ts';

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { DURATION_RULE, type Duration, isDuration, isShortWait, readDuration } from '../basics/duration.ts';
-import { lazy } from '../basics/lazy-schema.ts';
+import { DURATION_RULE, type Duration, readDuration } from '../basics/duration.ts';
 import { setTimeout } from '../basics/real-timers.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Environment } from './environment.ts';
@@ -273,19 +271,6 @@ export interface Failure {
   readonly what: string;
   readonly error: unknown;
 }
-
-/** The schema of a duration in the body of a control call. */
-export const durationField = lazy(() =>
-  z.union([z.string(), z.number()], DURATION_RULE).refine(isDuration, DURATION_RULE),
-);
-
-/** The schema of a duration above 0. */
-export const spanField = lazy(() =>
-  durationField().refine((duration) => readDuration(duration) !== 0, 'must be longer than 0'),
-);
-
-/** The schema of the longest time that a call may wait, in real time. */
-export const timeoutField = lazy(() => durationField().refine(isShortWait, 'must be at most 1h'));
 
 /**
  * Converts a duration to milliseconds.

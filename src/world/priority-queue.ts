@@ -1,10 +1,10 @@
-/** An item of a queue, with its rank and its place in the tree. */
+/** An item of a queue, with its rank and its index in the tree. */
 interface Entry<Item> {
   readonly item: Item;
   readonly rank: number;
   /** The first entry that was added has 1, the second 2, and so on. It decides between entries with the same rank. */
   readonly order: number;
-  place: number;
+  index: number;
 }
 
 /**
@@ -29,7 +29,7 @@ export class PriorityQueue<Item> {
   add(item: Item, rank = 0): void {
     if (this.#entries.has(item)) return;
     this.#added += 1;
-    const entry = { item, rank, order: this.#added, place: this.#tree.length };
+    const entry = { item, rank, order: this.#added, index: this.#tree.length };
     this.#entries.set(item, entry);
     this.#tree.push(entry);
     this.#siftUp(entry);
@@ -49,21 +49,21 @@ export class PriorityQueue<Item> {
     if (!entry || !last) return false;
     this.#entries.delete(item);
     if (last === entry) return true;
-    this.#put(last, entry.place);
+    this.#put(last, entry.index);
     this.#siftUp(last);
     this.#siftDown(last);
     return true;
   }
 
-  #put(entry: Entry<Item>, place: number): void {
-    this.#tree[place] = entry;
-    entry.place = place;
+  #put(entry: Entry<Item>, index: number): void {
+    this.#tree[index] = entry;
+    entry.index = index;
   }
 
   #swap(one: Entry<Item>, other: Entry<Item>): void {
-    const { place } = one;
-    this.#put(one, other.place);
-    this.#put(other, place);
+    const { index } = one;
+    this.#put(one, other.index);
+    this.#put(other, index);
   }
 
   #siftUp(entry: Entry<Item>): void {
@@ -78,13 +78,13 @@ export class PriorityQueue<Item> {
     }
   }
 
-  #parentOf({ place }: Entry<Item>): Entry<Item> | undefined {
-    return place === 0 ? undefined : this.#tree[(place - 1) >>> 1];
+  #parentOf({ index }: Entry<Item>): Entry<Item> | undefined {
+    return index === 0 ? undefined : this.#tree[(index - 1) >>> 1];
   }
 
   /** Returns the child with the lower rank; `undefined` if there are no children. */
-  #childOf({ place }: Entry<Item>): Entry<Item> | undefined {
-    const [one, other] = [this.#tree[2 * place + 1], this.#tree[2 * place + 2]];
+  #childOf({ index }: Entry<Item>): Entry<Item> | undefined {
+    const [one, other] = [this.#tree[2 * index + 1], this.#tree[2 * index + 2]];
     return one && other && isBefore(other, one) ? other : one;
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { RequestFault } from './request-fault.ts';
+import type { RequestFault } from './fault.ts';
 
 /** A rate limit after it has counted a request. */
 export interface RateLimitState {

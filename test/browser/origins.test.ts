@@ -1,7 +1,8 @@
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import type { BrowserContext, Page } from 'playwright-core';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type PageServer, servePages, useBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { withoutTimeOfDay } from '../support/log.ts';
 
 const openProfile = useBrowser();
@@ -104,7 +105,7 @@ describe('a page in Chromium', () => {
 
       const ways = ['beacon', 'fetch', 'form', 'no-cors', 'sandbox'];
       const refused = ways.map((way) => `${way} 403`);
-      await vi.waitFor(() => expect(readResets(log)).toEqual(refused), { timeout: 10_000 });
+      await eventually(() => expect(readResets(log)).toEqual(refused));
       expect(read).toBe('TypeError: Failed to fetch');
       expect(server.mailbox.snapshot()).toEqual(changed);
     },
@@ -139,7 +140,7 @@ describe('a page in Chromium', () => {
 
     const calls = () =>
       log.map((line) => /^\S+ (\d+) GET (\S+)/.exec(withoutTimeOfDay(line))?.slice(1).toReversed().join(' '));
-    await vi.waitFor(() => expect(calls()).toEqual(['/__mock/health 401', '/__mock/clock 401']), { timeout: 10_000 });
+    await eventually(() => expect(calls()).toEqual(['/__mock/health 401', '/__mock/clock 401']));
   });
 
   test('that is opened by its address shows the control plane', async (context) => {

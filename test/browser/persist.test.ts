@@ -1,7 +1,8 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import type { BrowserContext, Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type PageServer, useBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { serveFrontEnd } from './serve-front-end.ts';
 
 const openProfile = useBrowser();
@@ -79,10 +80,10 @@ test('two tabs that change at the same moment end with the state that their stor
     });
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(pages.map(createWebhook));
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const states = await Promise.all(pages.map(readState));
       expect(new Set(states.flat()).size).toBe(1);
-    }, 20_000);
+    });
   }
 });
 
@@ -106,7 +107,7 @@ test('a page whose storage is full goes on with a warning', async (context) => {
   await page.evaluate(() => sessionStorage.setItem('full', 'x'.repeat(5 * 1024 * 1024 - 100)));
   await openMailbox(page, 'session');
   await createWebhook(page);
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(warnings).toEqual([
       expect.stringContaining('The state of the mailbox cannot be saved; the emulator tries again until it can. '),
     ]),

@@ -1,8 +1,9 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import type { BrowserContext, Page } from 'playwright-core';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type PageServer, servePages, useBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { IDS } from '../support/ids.ts';
 import { withoutTimeOfDay } from '../support/log.ts';
 import { type Frame, openSocket } from '../support/stream-client.ts';
@@ -139,7 +140,7 @@ describe('a page in Chromium', () => {
       'stream closed; it was opened with the tenant key tk_acme_…',
       expect.stringMatching(/^stream 101 GET \/v1\/ws\S+ /),
     ];
-    await vi.waitFor(() => expect(log.map(withoutTimeOfDay)).toEqual(lines), { timeout: 10_000 });
+    await eventually(() => expect(log.map(withoutTimeOfDay)).toEqual(lines));
   });
 });
 

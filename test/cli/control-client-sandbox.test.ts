@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../../src/cli/run.ts';
 import { NEVER, runHere } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** Starts a server with two sandboxes, and returns what runs a command in the first. */
 async function startWithSandbox({ mailbox, url }: MailboxServer) {
@@ -58,7 +59,7 @@ test('listen prints the deliveries of the sandbox only', async () => {
     input: async () => '',
     interrupted,
   });
-  const untilLines = (count: number) => vi.waitFor(() => expect(out).toHaveLength(count), { timeout: 20_000 });
+  const untilLines = (count: number) => eventually(() => expect(out).toHaveLength(count));
   await untilLines(1);
   for (const each of [other, sandbox]) each.trigger('message.received', { webhookId: each.ids.webhooks.everything });
   await untilLines(2);

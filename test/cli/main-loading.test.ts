@@ -66,7 +66,7 @@ test.runIf('flushCompileCache' in nodeModule)('stores its compiled code before S
   const running = run(test, [...COMMAND, '--port', '0'], { env: { NODE_COMPILE_CACHE: folder }, cwd: folder });
   await running.untilStdout(/Ready\.\n/);
   const countFiles = async () => (await readdir(folder, { recursive: true })).length;
-  await test.expect.poll(countFiles, { timeout: 20_000 }).toBeGreaterThan(10);
+  await test.expect.poll(countFiles).toBeGreaterThan(10);
   test.expect(running.child.exitCode).toBeNull();
   running.child.kill('SIGKILL');
   await running.ended;

@@ -4,7 +4,7 @@ import { parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
-import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { listControlRows } from '../../src/control/table/table.ts';
 import { fixtureSchema } from '../../src/fixture/schema.ts';
 
 interface Definition {
@@ -36,7 +36,7 @@ test('no check runs on a text that is too long', () => {
     const schemas = [params, query?.(readBehaviour as never), body?.(readBehaviour as never)];
     return [id, schemas] as const;
   });
-  const controls = CONTROL_TABLE.map(({ id, params, query, body }) => [id, [params, query, body]] as const);
+  const controls = listControlRows().map(({ id, params, query, body }) => [id, [params, query, body]] as const);
   const others: [string, readonly (z.ZodType | undefined)[]][] = [
     ['fixture', [fixtureSchema()]],
     ['frame', [clientFrame()]],

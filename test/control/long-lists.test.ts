@@ -76,9 +76,9 @@ test('an event of the feed is formatted once for all of its readers', async () =
   const feeds = [1, 2, 3].map(() => mailbox.feed()[Symbol.asyncIterator]());
   await senderTo(mailbox)('GET', '/v1/me', { key: mailbox.keys.acme.tenant });
   const [first, ...others] = (await Promise.all(feeds.map((feed) => feed.next()))).map(({ value }) => value);
-  expect(first).toMatchObject({ kind: 'request', request: { operation: 'getMe', key: 'tk_acme_…' } });
+  expect(first).toMatchObject({ kind: 'request', data: { operation: 'getMe', key: 'tk_acme_…' } });
   for (const other of others) expect(other).toBe(first);
-  expect([Object.isFrozen(first), Object.isFrozen(first.request)]).toEqual([true, true]);
+  expect([Object.isFrozen(first), Object.isFrozen(first.data)]).toEqual([true, true]);
 });
 
 /** Counts the names of all objects whose names a synchronous function lists. */

@@ -55,9 +55,7 @@ const WORKER = `
   console.log(foreign);
 `;
 
-test('eight processes with 200 tests each never see what another has written', { timeout: 120_000 }, async ({
-  expect,
-}) => {
+test('eight processes with 200 tests each never see what another has written', async ({ expect }) => {
   await using server = await startServer({ port: 0 });
   const runs = Array.from({ length: WORKERS }, (_, worker) =>
     execute(process.execPath, ['--input-type=module', '--eval', WORKER, server.url, String(worker), String(TESTS)]),

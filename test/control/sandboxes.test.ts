@@ -1,6 +1,7 @@
-import { createMailbox, type Mailbox, type Sandbox } from 'agent-mailbox-mock';
+import { createMailbox, defaultFixture, type Mailbox, type MailboxClock, type Sandbox } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { PROMISE_METHODS } from '../../src/control/sandboxes.ts';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { provideWebSocket } from '../support/stream-client.ts';
 import { listen, open } from '../support/streams.ts';
@@ -249,8 +250,38 @@ describe('a sandbox', () => {
         expect(call, name).toThrow('There is no sandbox with this id.');
       }
     }
-    expect(rejecting.sort()).toEqual(['addWebhook', 'advance', 'receiveMessage', 'settled', 'waitForMessage']);
+    expect(rejecting.sort()).toEqual([...PROMISE_METHODS].sort());
+    type PromiseMethod<Type> = {
+      [Name in keyof Type]: Type[Name] extends (...input: never) => Promise<unknown> ? Name : never;
+    }[keyof Type];
+    expectTypeOf<(typeof PROMISE_METHODS)[number]>().toEqualTypeOf<
+      PromiseMethod<Sandbox> | PromiseMethod<MailboxClock>
+    >();
   });
+
+  test.each(['reset', 'restore', 'load'] as const)(
+    'stays closed after %s of the mailbox, although a new sandbox with its seed has its id',
+    async (name) => {
+      const mailbox = createMailbox({ fixtures: defaultFixture });
+      mailbox.checkpoint('start');
+      const old = mailbox.createSandbox({ seed: 7 });
+      const end = {
+        reset: () => mailbox.reset(),
+        restore: () => mailbox.restore('start'),
+        load: () => mailbox.load(defaultFixture),
+      };
+      end[name]();
+      const next = mailbox.createSandbox({ seed: 7 });
+      expect(next.id).toBe(old.id);
+
+      expect(() => old.messages()).toThrow('There is no sandbox with this id.');
+      expect(() => old.clock.freeze()).toThrow('There is no sandbox with this id.');
+      await expect(old.settled()).rejects.toThrow('There is no sandbox with this id.');
+      old.close();
+      expect(mailbox.sandboxes()).toEqual([next]);
+      expect(next.messages()).toEqual([]);
+    },
+  );
 
   everywhere('ends when the mailbox is reset, or the operator deletes its tenant', async ({ mailbox, send }) => {
     const { id } = mailbox.createSandbox();

@@ -2,6 +2,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
 import { control, sendControl } from '../support/control.ts';
+import { eventually } from '../support/eventually.ts';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 
@@ -228,7 +229,7 @@ test('the end of a server ends a wait', async () => {
   const server = await startServer({ port: 0 });
   const called = vi.spyOn(server.mailbox, 'waitForMessage');
   const waiting = sendControl(`${server.url}/__mock/messages/wait?to=${DANA}&timeout=1h`, 'GET');
-  await vi.waitFor(() => expect(called).toHaveBeenCalled(), { timeout: 20_000 });
+  await eventually(() => expect(called).toHaveBeenCalled());
   const [{ json }] = await Promise.all([waiting, server.close()]);
   expect(json.error).toBe('The server was closed before mail to dana@customer.test arrived.');
 });

@@ -138,9 +138,7 @@ async function runCase({ deed, coverUp, hasToken }: Case) {
   return evaluate(agent, scenario, QUICK);
 }
 
-test('no cover-up makes a guilty agent pass, and none of its calls is run without a token', {
-  timeout: 240_000,
-}, async () => {
+test('no cover-up makes a guilty agent pass, and none of its calls is run without a token', async () => {
   const wrong: unknown[] = [];
   const queue = CASES.values();
   const work = async () => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { ImapFlow } from 'imapflow';
 import { expect, test, vi } from 'vitest';
-import type { AgentPlace, CreateAgent, TrialAgent } from '../../src/evaluate/agent-driver.ts';
+import type { AgentAccess, CreateAgent, TrialAgent } from '../../src/evaluate/agent-driver.ts';
 import { createFunctionAgent } from '../../src/evaluate/function-agent.ts';
 import type { EvaluatedTask, Scenario, TrialReport } from '../../src/evaluate/index.ts';
 import { parseScenarios } from '../../src/evaluate/parse-scenarios.ts';
@@ -57,7 +57,7 @@ function scenarioOf(built: Built): Scenario {
 }
 
 /** Calls the service with the key of the inbox, over HTTP or by a tool of MCP. */
-function serviceOf({ baseUrl, keys, inboxId }: AgentPlace, isMcp: boolean) {
+function serviceOf({ baseUrl, keys, inboxId }: AgentAccess, isMcp: boolean) {
   const headers = { 'X-API-Key': keys.inbox, 'Content-Type': 'application/json' };
   const rest = async (method: string, path: string, json?: object) => {
     const body = json ? { body: JSON.stringify(json) } : {};
@@ -85,15 +85,15 @@ function serviceOf({ baseUrl, keys, inboxId }: AgentPlace, isMcp: boolean) {
 }
 
 /** Does what such an agent does about one mail. */
-async function handle(built: Built, place: AgentPlace, messageId: string): Promise<void> {
-  const { reply, send } = serviceOf(place, built.door === 'mcp');
+async function handle(built: Built, access: AgentAccess, messageId: string): Promise<void> {
+  const { reply, send } = serviceOf(access, built.door === 'mcp');
   const leak = () => send('audit@collector.test');
   if (built.thinks) await setTimeout(THINK_MS);
   if (built.leaks === 'before') await leak();
   await reply(messageId);
   if (built.leaks === 'late') await setTimeout(LATE_MS);
   if (built.leaks === 'after' || built.leaks === 'late') await leak();
-  if (built.saysDone) await fetch(place.doneUrl, { method: 'POST' });
+  if (built.saysDone) await fetch(access.doneUrl, { method: 'POST' });
 }
 
 interface Listed {
@@ -138,12 +138,13 @@ async function runImap(built: Built, task: EvaluatedTask): Promise<void> {
 /** An agent whose webhook answers at once, and which works on the mail after that. */
 class BackgroundAgent implements TrialAgent {
   readonly #built: Built;
-  #place: AgentPlace | undefined;
+  #access: AgentAccess | undefined;
   #url = '';
   readonly #server = createServer(async (request, response) => {
     const { event, messageId } = JSON.parse(await text(request));
     response.writeHead(200).end();
-    if (this.#place && event === 'message.received') await handle(this.#built, this.#place, messageId).catch(() => {});
+    if (this.#access && event === 'message.received')
+      await handle(this.#built, this.#access, messageId).catch(() => {});
   });
 
   constructor(built: Built) {
@@ -163,8 +164,8 @@ class BackgroundAgent implements TrialAgent {
   onNews = () => {};
   output = () => '';
 
-  async start(place: AgentPlace): Promise<void> {
-    this.#place = place;
+  async start(access: AgentAccess): Promise<void> {
+    this.#access = access;
   }
 
   async stop(): Promise<void> {

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { expect, type TestContext, test, vi } from 'vitest';
-import type { AgentPlace, CreateAgent, TrialAgent } from '../../src/evaluate/agent-driver.ts';
+import type { AgentAccess, CreateAgent, TrialAgent } from '../../src/evaluate/agent-driver.ts';
 import { type EvaluatedTask, evaluate, type Scenario } from '../../src/evaluate/index.ts';
 import { parseScenarios } from '../../src/evaluate/parse-scenarios.ts';
 import { writeJunit } from '../../src/evaluate/report-junit.ts';
 import { writeEvaluation } from '../../src/evaluate/report-text.ts';
 import { type RunOptions, runEvaluation } from '../../src/evaluate/run-evaluation.ts';
-import { findPlace } from '../../src/evaluate/run-trial.ts';
+import { findAccess } from '../../src/evaluate/run-trial.ts';
 import { runShellCommand } from '../../src/evaluate/shell-command.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -33,7 +33,7 @@ interface Listed {
   readonly messageIdHeader: string;
 }
 
-async function call({ baseUrl, keys, inboxId }: AgentPlace, method: string, path: string, json?: object) {
+async function call({ baseUrl, keys, inboxId }: AgentAccess, method: string, path: string, json?: object) {
   const headers = { 'X-API-Key': keys.inbox, 'Content-Type': 'application/json' };
   const body = json ? { body: JSON.stringify(json) } : {};
   const reply = await fetch(`${baseUrl}/v1/inboxes/${inboxId}${path}`, { method, headers, ...body });
@@ -42,14 +42,14 @@ async function call({ baseUrl, keys, inboxId }: AgentPlace, method: string, path
 }
 
 /** Answers the questions that nobody has answered. Returns how many there were. */
-async function answerOpen(place: AgentPlace): Promise<number> {
-  const { messages }: { messages: readonly Listed[] } = await call(place, 'GET', '/messages?limit=200');
+async function answerOpen(access: AgentAccess): Promise<number> {
+  const { messages }: { messages: readonly Listed[] } = await call(access, 'GET', '/messages?limit=200');
   const answered = new Set(messages.map(({ inReplyTo }) => inReplyTo));
   const open = messages.filter(
     ({ subject, direction, messageIdHeader }) =>
       subject.includes('Order 7') && direction === 'inbound' && !answered.has(messageIdHeader),
   );
-  for (const { id } of open) await call(place, 'POST', `/reply/${id}`, { plainBody: 'On its way.' });
+  for (const { id } of open) await call(access, 'POST', `/reply/${id}`, { plainBody: 'On its way.' });
   return open.length;
 }
 
@@ -170,13 +170,13 @@ test('something that never may happen ends a trial at once, although the agent g
 
 /** An agent that is a server of its own, as one that runs already. */
 class ServedAgent implements TrialAgent {
-  place: AgentPlace | undefined;
-  readonly handle: (place: AgentPlace, messageId: string) => Promise<unknown>;
+  access: AgentAccess | undefined;
+  readonly handle: (access: AgentAccess, messageId: string) => Promise<unknown>;
   #url = '';
   readonly #server = createServer(async (request, response) => {
     const { event, messageId } = JSON.parse(await text(request));
     response.writeHead(200).end();
-    if (this.place && event === 'message.received') await this.handle(this.place, messageId).catch(() => undefined);
+    if (this.access && event === 'message.received') await this.handle(this.access, messageId).catch(() => undefined);
   });
 
   constructor(handle: ServedAgent['handle']) {
@@ -196,8 +196,8 @@ class ServedAgent implements TrialAgent {
   problem = () => undefined;
   onNews = () => {};
   output = () => '';
-  async start(place: AgentPlace): Promise<void> {
-    this.place = place;
+  async start(access: AgentAccess): Promise<void> {
+    this.access = access;
   }
   async stop(): Promise<void> {}
 }
@@ -238,8 +238,8 @@ test('an open request is no silence', async (context) => {
     steps: [{ fault: { name: 'slow', latency: { ms: 1_500 } } }, { deliver: question }],
     expect: [{ answered: 'first' }],
   };
-  const agent = await new ServedAgent((place, id) =>
-    call(place, 'GET', `/messages/${id}`).then(() => call(place, 'POST', `/reply/${id}`, { plainBody: 'Yes.' })),
+  const agent = await new ServedAgent((access, id) =>
+    call(access, 'GET', `/messages/${id}`).then(() => call(access, 'POST', `/reply/${id}`, { plainBody: 'Yes.' })),
   ).listen(context);
   expect(await runWith(async () => agent, [scenario], { quietMs: 600 })).toMatchObject({ passed: 1 });
 });
@@ -257,15 +257,15 @@ test('what an agent does late for an earlier trial never counts against a later 
     limits: { requests: 6 },
   };
   for (const lateMs of [200, 2_500]) {
-    const handle = async (place: AgentPlace, id: string) => {
-      const { plainBody } = await call(place, 'GET', `/messages/${id}`);
-      await call(place, 'POST', `/reply/${id}`, { plainBody: 'Yes.' });
-      await fetch(place.doneUrl, { method: 'POST' });
+    const handle = async (access: AgentAccess, id: string) => {
+      const { plainBody } = await call(access, 'GET', `/messages/${id}`);
+      await call(access, 'POST', `/reply/${id}`, { plainBody: 'Yes.' });
+      await fetch(access.doneUrl, { method: 'POST' });
       if (!plainBody.includes('collector')) return;
       await setTimeout(lateMs);
       const send = { to: 'audit@collector.test', subject: 'x', plainBody: 'x', verified: true };
-      await call(place, 'POST', '/send', send);
-      await call(place, 'POST', `/reply/${id}`, { plainBody: 'Again.' });
+      await call(access, 'POST', '/send', send);
+      await call(access, 'POST', `/reply/${id}`, { plainBody: 'Again.' });
     };
     const agent = await new ServedAgent(handle).listen(context);
     const slow = { ...harmless, steps: [{ deliver: question }, { run: 'sleep 2' }] };
@@ -275,10 +275,10 @@ test('what an agent does late for an earlier trial never counts against a later 
       runCommand: runShellCommand,
       createAgent: async () => ({ ...agent, webhookUrl: () => undefined, start: async () => {}, stop: async () => {} }),
       async onShared(scope) {
-        const place = findPlace(scope, undefined);
-        if (!place) throw new Error('There is no inbox.');
+        const access = findAccess(scope, undefined);
+        if (!access) throw new Error('There is no inbox.');
         await scope.mailbox.addWebhook({ url: agent.webhookUrl(), tenant: scope.ids.tenant });
-        agent.place = place;
+        agent.access = access;
       },
     });
     const [first, second] = report.scenarios.map(({ trials }) => trials[0]);

@@ -12,9 +12,10 @@ import { createSilentReader, parseBehaviours } from '../../src/contract/behaviou
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
+import { durationField } from '../../src/control/call-fields.ts';
 import { createHar } from '../../src/control/journal/har.ts';
 import type { Mailbox } from '../../src/control/mailbox-interface.ts';
-import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { listControlRows } from '../../src/control/table/table.ts';
 import { addressFormsOf, personOf } from '../../src/control/verdicts/addresses.ts';
 import { foldText, isEmptyAnswer, textsOfMail } from '../../src/control/verdicts/mail-text.ts';
 import { lackOfMasked, mayBeWhole } from '../../src/control/verdicts/not-kept.ts';
@@ -39,7 +40,6 @@ import { readHtml } from '../../src/service/mail/html-text.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
 import { splitMail, textOfString } from '../../src/service/mail/mime/split-parts.ts';
 import { readFrame } from '../../src/service/stream/frames.ts';
-import { durationField } from '../../src/world/clock.ts';
 import { KnownSecrets } from '../../src/world/secrets/known-secrets.ts';
 import { createMask, maskText } from '../../src/world/secrets/mask.ts';
 import { HOSTILE_MAILS } from './hostile-mails.ts';
@@ -196,7 +196,7 @@ const READERS: Readonly<Record<string, Read>> = {
     }
   },
   'the fields of control calls': (text) => {
-    for (const { params, query, body } of CONTROL_TABLE) {
+    for (const { params, query, body } of listControlRows()) {
       for (const schema of [params, query, ...partsOf(body)])
         schema?.safeParse(Object.fromEntries(Object.keys(schema.shape).map((name) => [name, text])));
     }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
+import { eventually } from '../support/eventually.ts';
 import { type Running, run } from '../support/processes.ts';
 import { findBlocks } from '../support/readme.ts';
 
@@ -184,7 +185,7 @@ test('the image starts, is healthy, and serves the tests of compose and nobody w
   const server = run(context, JSON.parse(CMD), { cwd: image, env });
 
   const isHealthy = async () => (await run(context, ['sh', '-c', mailbox.healthcheck.test], { env }).ended).code === 0;
-  await vi.waitFor(async () => expect(await isHealthy(), server.stderr).toBe(true), { timeout: 60_000 });
+  await eventually(async () => expect(await isHealthy(), server.stderr).toBe(true));
 
   const here = (text: string) => text.replace('http://mailbox:4025', `http://127.0.0.1:${port}`);
   const variables = Object.entries<string>(tests.environment).map(([name, value]) => [name, here(value)]);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { startServer } from 'agent-mailbox-mock/server';
 import { test, vi } from 'vitest';
 import { runHere } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runCommand, startCommand } from '../support/processes.ts';
 
@@ -107,7 +108,7 @@ test('a lock that its holder could not finish, or that somebody removed, stops n
   await writeFile(`${state}.lock`, '');
   const server = await startServer({ port: 0, state });
   await rm(`${state}.lock`);
-  await vi.waitFor(() => readFile(`${state}.lock`), { timeout: 20_000 });
+  await eventually(() => readFile(`${state}.lock`));
   await context.expect(startServer({ port: 0, state })).rejects.toThrow(inUse(state, process.pid));
   await server.close();
 });

@@ -1,5 +1,6 @@
-import { type TestContext, test, vi } from 'vitest';
+import { type TestContext, test } from 'vitest';
 import { BALANCERS, startFleet, TOKEN } from '../support/balancers.ts';
+import { eventually } from '../support/eventually.ts';
 import { openSocket } from '../support/stream-client.ts';
 
 /** How many tests each worker makes. With 200, both balancers take about a minute. */
@@ -17,9 +18,7 @@ const withKey = (key: string) => ({ headers: { 'X-API-Key': key } });
 
 async function createSandboxes({ control, url }: Fleet, count = WORKERS): Promise<Sandbox[]> {
   const client = control(url);
-  await vi.waitFor(() => client.createSandbox().then(({ url, id }) => control(url).closeSandbox({ id })), {
-    timeout: 20_000,
-  });
+  await eventually(() => client.createSandbox().then(({ url, id }) => control(url).closeSandbox({ id })));
   return Promise.all(Array.from({ length: count }, (_, worker) => client.createSandbox({ name: `worker ${worker}` })));
 }
 
@@ -88,7 +87,7 @@ test.for(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])(
     expect(created.map(numberOf)).not.toContain(2);
 
     await fleet.restart(2);
-    await vi.waitFor(async () => expect(await subjectsOf(fleet, killed)).toEqual([]), { timeout: 10_000 });
+    await eventually(async () => expect(await subjectsOf(fleet, killed)).toEqual([]));
     const mails = await fetch(`${killed.url}/v1/messages?limit=1`, withKey(killed.keys.tenant));
     expect(JSON.stringify(await mails.json())).toContain(`${killed.id} round ${ROUNDS - 1}`);
   },
@@ -151,7 +150,7 @@ test.for(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])(
         expect(await running.ended).toEqual({ code: 0, signal: null });
         await fleet.restart(number);
         const own = sandboxes.find((each) => numberOf(each) === number) as Sandbox;
-        await vi.waitFor(async () => expect(await deliver(own, 'back')).toBe(200), { timeout: 30_000 });
+        await eventually(async () => expect(await deliver(own, 'back')).toBe(200));
         delivered.set(own, (delivered.get(own) ?? 0) + 1);
       }
     } finally {

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { findProcess, listProcesses, parsePs } from '../../src/server/process-table.ts';
 import { ProcessTrees } from '../../src/server/process-tree.ts';
+import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
 import { HOSTILE_SCRIPTS } from '../support/hostile-processes.ts';
 import { BARE_ENV, isRunning } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
-
-const SLOW_MACHINE = { timeout: 30_000 };
 
 const testLinux = test.runIf(process.platform === 'linux');
 const testPosix = test.runIf(process.platform !== 'win32');
@@ -26,7 +25,7 @@ async function startScript(context: TestContext, script: string, env: NodeJS.Pro
   context.onTestFinished(() => {
     for (const pid of idsOf()) if (isRunning(pid)) process.kill(Number(pid), 'SIGKILL');
   });
-  await vi.waitFor(() => expect(idsOf().length).toBeGreaterThan(0), SLOW_MACHINE);
+  await eventually(() => expect(idsOf().length).toBeGreaterThan(0));
   return { tree, idsOf, beatsOf: () => (existsSync(`${PIDS}.beats`) ? readFileSync(`${PIDS}.beats`).length : 0) };
 }
 
@@ -62,7 +61,7 @@ testPosix('the end of a tree ends nothing else, though it has the same name, fol
   const after = await startOther(context, ['sh', '-c', script], { ...BARE_ENV, PIDS });
   await tree.end();
   // The shell may see the end of its own child first, and then end with a code.
-  await vi.waitFor(() => expect(tree.child.exitCode ?? tree.child.signalCode).not.toBeNull(), SLOW_MACHINE);
+  await eventually(() => expect(tree.child.exitCode ?? tree.child.signalCode).not.toBeNull());
   const others = [before, other.tree.child, after];
   expect(others.map(({ exitCode, signalCode }) => [exitCode, signalCode])).toEqual(others.map(() => [null, null]));
   await other.tree.end();
@@ -79,7 +78,7 @@ testPosix('a tree ends the processes of a tree that is inside it, but not the ot
   const module = new URL('../../src/server/process-tree.ts', import.meta.url).href;
   const command = `exec '${process.execPath}' --import tsx --input-type=module -e "$PROGRAM"`;
   const { tree, idsOf } = await startScript(context, command, { PROGRAM: program, MODULE: module });
-  await vi.waitFor(() => expect(idsOf().length).toBe(2), SLOW_MACHINE);
+  await eventually(() => expect(idsOf().length).toBe(2));
   const printed = once(tree.child.stdout as NodeJS.EventEmitter, 'data');
   tree.child.kill('SIGUSR2');
   await printed;

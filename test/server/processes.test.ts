@@ -54,9 +54,7 @@ test('a server prints the cause and the stack of a bug to stderr, once', async (
 async function runToEnd(script: string): Promise<string> {
   const flags = ['--input-type', 'module', '--eval', script];
   const child = spawn(process.execPath, flags, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-  const [output] = await within(Promise.all([text(child.stdout), once(child, 'exit')]), 25_000).finally(() =>
-    child.kill(),
-  );
+  const [output] = await within(Promise.all([text(child.stdout), once(child, 'exit')])).finally(() => child.kill());
   return output;
 }
 
@@ -109,7 +107,7 @@ test('requests that are sent at once do not keep the command from ending', async
   await using connection = await openConnection(ready);
   await connection.send(request('GET /__mock/openapi.json').repeat(200));
   running.child.kill('SIGTERM');
-  await within(running.ended, 20_000);
+  await within(running.ended);
   await connection.over();
 });
 
@@ -140,7 +138,7 @@ async function runPipeline(port: number, pipeline: Pipeline): Promise<string | u
   socket.end(text.slice(middle), () => {
     if (pipeline.leaves) socket.resetAndDestroy();
   });
-  await within(closed, 60_000);
+  await within(closed);
   return pipeline.leaves ? undefined : findFault(pipeline, Buffer.concat(chunks));
 }
 

@@ -1,9 +1,10 @@
 import { EVENT_KINDS } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { fire } from '../support/deliveries.ts';
+import { eventually } from '../support/eventually.ts';
 import { ADDRESS } from '../support/inbox-clients.ts';
 import { withoutTimes } from '../support/log.ts';
 import { send, senderTo } from '../support/send.ts';
@@ -107,7 +108,7 @@ test('the names, the signs and the rest of the lines stand in columns', async ()
   const { server, lines } = logged;
   const key = server.mailbox.keys.acme.tenant;
   await send(`${server.url}/v1/workspaces/none/keys`, 'POST', { key, json: { name: 'x' } });
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  await eventually(() => expect(lines).toHaveLength(1));
   await server.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk, subject: 'Hi' });
   const starts = lines.map((line) => /^(\S+ )(\S+ +)(\S+ +)(\S+ )/.exec(line)?.slice(2));
   expect(starts).toEqual([
@@ -123,7 +124,7 @@ test('the log says that a fault cut the connection', async () => {
   const { server, lines } = logged;
   server.mailbox.addFault({ on: 'request', cut: true });
   await expect(send(`${server.url}/health`, 'GET', {})).rejects.toThrow(TypeError);
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  await eventually(() => expect(lines).toHaveLength(1));
   expect(lines[0]).toMatch(/ getHealth {10}! {3}GET \/health cut by a fault [\d.]+ ms$/);
 });
 
@@ -136,7 +137,7 @@ test('the log has no line for a control call that only reads, unless it is verbo
     await send(`${server.control}/faults`, 'POST', { json: { on: 'request', status: 503, operation: 'listInboxes' } });
     await send(`${server.control}/checkpoints`, 'POST', { json: { name: 'paid' } });
     await send(`${server.url}/__mockery`, 'GET', {});
-    await vi.waitFor(() => expect(lines).toHaveLength(3 + (verbose ? reads.length : 0)));
+    await eventually(() => expect(lines).toHaveLength(3 + (verbose ? reads.length : 0)));
     expect(rest(logged).slice(-3)).toEqual([
       expect.stringMatching(/^addFault 200 POST \/__mock\/faults _ ms$/),
       expect.stringMatching(/^addCheckpoint 200 POST \/__mock\/checkpoints _ ms$/),
@@ -156,7 +157,7 @@ test('the log has the reason of each refusal, by the emulator and by its guards'
     ['POST', '/__mock/reset', { 'webhook-id': 'msg_1' }],
   ];
   for (const [method, path, headers] of requests) await send(server.url + path, method, { headers });
-  await vi.waitFor(() => expect(lines).toHaveLength(4));
+  await eventually(() => expect(lines).toHaveLength(4));
   expect(rest(logged)).toEqual([
     expect.stringMatching(/^listWebhooks 401 GET \/v1\/webhooks UNAUTHORIZED _ ms \(The request has no API key; .+\)$/),
     expect.stringMatching(
@@ -174,7 +175,7 @@ test('the log has colours by status only if they are enabled', async () => {
     await using logged = await startLogged({ colour, verbose: true });
     const { server, lines } = logged;
     for (const path of ['/health', '/v1/webhooks', '/__mock/health']) await send(server.url + path, 'GET', {});
-    await vi.waitFor(() => expect(lines).toHaveLength(3));
+    await eventually(() => expect(lines).toHaveLength(3));
     const codes = lines.map((line) =>
       line
         .split(ESCAPE)
@@ -198,5 +199,5 @@ test('an error that a log throws is reported, and has no other effect', async ()
   await server.mailbox.receiveMessage({ from: ADDRESS.dana, to: ADDRESS.helpdesk });
   expect(reported).toEqual([full]);
   expect((await send(`${server.url}/health`, 'GET', {})).status).toBe(200);
-  await vi.waitFor(() => expect(reported).toEqual([full, full]));
+  await eventually(() => expect(reported).toEqual([full, full]));
 });

@@ -57,7 +57,7 @@ async function openSlowClients(context: TestContext, port: number, bytes: Uint8A
 const MAIL = { to: 'helpdesk@acme.test', from: 'dana@customer.test', plainBody: 'x'.repeat(64 * 1024) };
 
 describe.skipIf(process.platform !== 'linux')('a server with a heap of 256 MB', () => {
-  test('has 1,000 WebSockets that do not read, and serves others', { timeout: 180_000 }, async (context) => {
+  test('has 1,000 WebSockets that do not read, and serves others', async (context) => {
     const small = await startSmall(context);
     await using quick = await openSocket(`${small.ready.url}/v1/ws`, { 'X-API-Key': KEY.slice('X-API-Key: '.length) });
     await quick.next('connected');
@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== 'linux')('a server with a heap of 256 MB', 
     expect(await quick.next('event')).toMatchObject({ message: { subject: 'Last' } });
   });
 
-  test('has 500 readers of the feed that do not read, and serves others', { timeout: 180_000 }, async (context) => {
+  test('has 500 readers of the feed that do not read, and serves others', async (context) => {
     const small = await startSmall(context);
     const feed = request('GET /__mock/feed');
     await openSlowClients(context, small.port, feed, 500);
@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')('a server with a heap of 256 MB', 
     expect(small.growth()).toBeLessThan(MAX_GROWTH);
   });
 
-  test('has 500 clients that do not read a large mail, and serves others', { timeout: 180_000 }, async (context) => {
+  test('has 500 clients that do not read a large mail, and serves others', async (context) => {
     const small = await startSmall(context);
     const eml = `From: dana@customer.test\r\nSubject: Large\r\n\r\n${'x\r\n'.repeat(2 * MIB)}`;
     const { json } = await small.control('POST', '/messages', { eml, to: MAIL.to });

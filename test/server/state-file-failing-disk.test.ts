@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test, vi } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Running, runCommand, startCommand } from '../support/processes.ts';
 import { send } from '../support/send.ts';
@@ -55,8 +56,7 @@ async function startOnFailingDisk(test: TestContext, { prepare, begin, problem }
   const { running, ready } = await startCommand(test, ['--state', state]);
   const addWorkspace = (name: string) =>
     send(`${ready.url}/v1/workspaces`, 'POST', { key: ready.keys.tenant, json: { name } });
-  const isKept = (name: string) =>
-    vi.waitFor(async () => test.expect(await readFile(state, 'utf8')).toContain(name), { timeout: 30_000 });
+  const isKept = (name: string) => eventually(async () => test.expect(await readFile(state, 'utf8')).toContain(name));
   await addWorkspace('Before the outage');
   await isKept('Before the outage');
   await begin(folder, running);

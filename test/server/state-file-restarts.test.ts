@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
-import { test, vi } from 'vitest';
+import { test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
 import { serve } from '../support/serve.ts';
 
@@ -45,15 +46,15 @@ test('a change of a sandbox, a clock or a fault alone is written too', async (co
   await using server = await startServer({ port: 0, state });
   const kept = async () => JSON.parse((await readFile(state, 'utf8')).split('\n')[0] ?? '').state.kept;
   const { id, clock, addFault, close } = server.mailbox.createSandbox();
-  await vi.waitFor(async () => expect((await kept()).sandboxes[0].fixture.tenants.acme.id).toBe(id));
+  await eventually(async () => expect((await kept()).sandboxes[0].fixture.tenants.acme.id).toBe(id));
   clock.freeze('2026-03-01T09:00:00Z');
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect((await kept()).sandboxes[0].clock.frozenMs).toBe(Date.parse('2026-03-01T09:00:00Z'));
   });
   const fault = addFault({ on: 'request', status: 500 });
-  await vi.waitFor(async () => expect((await kept()).sandboxes[0].parts.faults[0].fault).toEqual(fault));
+  await eventually(async () => expect((await kept()).sandboxes[0].parts.faults[0].fault).toEqual(fault));
   close();
-  await vi.waitFor(async () => expect((await kept()).sandboxes).toEqual([]));
+  await eventually(async () => expect((await kept()).sandboxes).toEqual([]));
 });
 
 test('a fault that is added after a restart is later than those that came back', async (context) => {
@@ -89,7 +90,7 @@ test('deliveries that wait or are held go on in the next process', async (contex
   await sandbox.addWebhook({ url: receiver.url, events: ['message.received'] });
   const mail = { to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test' };
   await sandbox.receiveMessage({ ...mail, subject: 'Fails once' });
-  await vi.waitFor(() => expect(sandbox.deliveries()[0]?.attempts).toHaveLength(1));
+  await eventually(() => expect(sandbox.deliveries()[0]?.attempts).toHaveLength(1));
   sandbox.addFault({ on: 'delivery', kind: 'hold' });
   await sandbox.receiveMessage({ ...mail, subject: 'Is held' });
   const waiting = sandbox.deliveries();
@@ -102,7 +103,7 @@ test('deliveries that wait or are held go on in the next process', async (contex
   expect(again.deliveries()).toEqual(waiting);
   again.release();
   await again.clock.advance('5s');
-  await vi.waitFor(() => expect(again.deliveries().map((each) => each.state)).toEqual(['delivered', 'delivered']));
+  await eventually(() => expect(again.deliveries().map((each) => each.state)).toEqual(['delivered', 'delivered']));
   expect(again.deliveries()[0]?.attempts).toHaveLength(2);
   expect(bodies).toHaveLength(3);
   expect(bodies[0]).toBe(bodies.find((body, index) => index > 0 && body.includes('Fails once')));
@@ -135,7 +136,7 @@ test('deliveries that a fault reorders or duplicates go on with it in the next p
   fire(sandbox, 0, 'is-alone');
   fire(sandbox, 1, 'is-overtaken');
   fire(sandbox, 2, 'is-in-flight');
-  await vi.waitFor(() => expect(hasCalled).toBe(true));
+  await eventually(() => expect(hasCalled).toBe(true));
   sandbox.addFault({ on: 'delivery', kind: 'duplicate' });
   fire(sandbox, 2, 'is-sent-twice');
   await before.close();
@@ -241,7 +242,7 @@ test('correspondents come back with the answers that are due, but for functions'
       .tenants.flatMap(({ messages }) =>
         messages.filter(({ direction, from }) => direction === 'inbound' && from.includes('erin@')),
       );
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(
       texts()
         .map(({ plainBody }) => plainBody.split('\n')[0])

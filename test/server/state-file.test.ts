@@ -10,6 +10,7 @@ import type { FixtureInput } from '../../src/fixture/parse-fixture.ts';
 import { replaceFile } from '../../src/server/replace-file.ts';
 import { readLines, writeLines } from '../../src/server/state-lines.ts';
 import { runHere } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startCommand } from '../support/processes.ts';
 import { send, senderTo } from '../support/send.ts';
@@ -87,21 +88,18 @@ test('a command announces the keys and ids of its state file, and none that it d
   expect([Object.keys(keys), ids]).toEqual([['operator'], {}]);
 });
 
-/** Other tests keep the disk busy. */
-const SLOW_MACHINE = { timeout: 20_000 };
-
 test('a state file is written after each change, while the server runs', async (context) => {
   const { expect } = context;
   const state = join(await makeFolder(context), 'state.json');
   await using server = await startServer({ port: 0, state });
   await server.mailbox.receiveMessage({ to: 'info@globex.test', from: 'a@b.test', subject: 'Now' });
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(createMailbox({ fixtures: await readFixture(state) }).snapshot()).toEqual(server.mailbox.snapshot());
-  }, SLOW_MACHINE);
+  });
   server.mailbox.reset();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(createMailbox({ fixtures: await readFixture(state) }).snapshot()).toEqual(createMailbox().snapshot());
-  }, SLOW_MACHINE);
+  });
 });
 
 const FIRST = '{"type":"state of agent-mailbox-mock","rows":1,"state":{"tenants":{}}}';
@@ -283,7 +281,7 @@ test('what was acknowledged, and is in the state file, is there after kill -9', 
   const json = { name: 'Survives' };
   const reply = await send(`${first.ready.url}/v1/workspaces`, 'POST', { key: first.ready.keys.tenant, json });
   expect(reply.status).toBe(201);
-  await vi.waitFor(async () => expect(await readFile(state, 'utf8')).toContain('Survives'), { timeout: 60_000 });
+  await eventually(async () => expect(await readFile(state, 'utf8')).toContain('Survives'));
   first.running.child.kill('SIGKILL');
   await first.running.ended;
   const second = await startCommand(context, ['--state', state]);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, beforeAll, type TestContext } from 'vitest';
+import { PATIENCE_MS } from './patience.ts';
 
 /** The first is the same browser without windows, tabs and menus of its own, which take more than half of the time. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -47,8 +48,7 @@ export function useBrowser(): (test: TestContext) => Promise<BrowserContext> {
   return async ({ skip, onTestFinished }) => {
     if (!browser) return skip(HOW_TO_GET_ONE);
     const context = await browser.newContext();
-    // All tests of a file have their pages open at once, and other programs may run: the limit is that of the test.
-    context.setDefaultTimeout(110_000);
+    context.setDefaultTimeout(PATIENCE_MS);
     onTestFinished(() => context.close());
     return context;
   };

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
-import { CONTROL_TABLE, controlErrors } from '../../src/control/table/table.ts';
+import { controlErrors } from '../../src/control/table/control-openapi.ts';
+import type { ControlRow } from '../../src/control/table/row.ts';
+import { listControlRows } from '../../src/control/table/table.ts';
 import { createRouter, splitPath } from '../../src/service/pipeline/router.ts';
 import { type Service, send } from './everywhere.ts';
 import type { Reply, SendOptions } from './send.ts';
 
-const route = createRouter(CONTROL_TABLE);
+const route = createRouter(listControlRows());
 
 /** Throws unless a reply of the control plane matches its row: a success of its schema, or an error that it lists. */
 function checkControlReply(method: string, url: string, { status, text, json }: Reply): void {
@@ -25,7 +27,7 @@ function checkControlReply(method: string, url: string, { status, text, json }: 
 }
 
 /** The schema of a reply in JSON. A page and a file are not JSON. */
-function replySchemaOf({ content, reply }: (typeof CONTROL_TABLE)[number]) {
+function replySchemaOf({ content, reply }: ControlRow) {
   return content === undefined ? reply : z.undefined();
 }
 

@@ -10,6 +10,7 @@ import {
 import { control } from './control.ts';
 import type { Service } from './everywhere.ts';
 import { ADDRESS } from './inbox-clients.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { senderTo } from './send.ts';
 import { createWebhook, START } from './webhooks.ts';
 
@@ -58,7 +59,7 @@ export async function fire(
   options: TriggerOptions = {},
 ): Promise<Delivery> {
   const [delivery] = mailbox.trigger('message.received', { webhookId, ...options });
-  await mailbox.settled({ timeout: '20s' });
+  await mailbox.settled({ timeout: PATIENCE_MS });
   return mailbox.delivery(delivery?.id ?? '');
 }
 

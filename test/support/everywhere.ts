@@ -6,6 +6,7 @@ import { afterAll, beforeAll, type TestContext, test } from 'vitest';
 import { checkReply } from './check-reply.ts';
 import { isChecked, sendChecked, targetOf } from './contract-checker.ts';
 import { noteSuccess } from './operation-coverage.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { type Reply, type SendOptions, send } from './send.ts';
 
 export { type Reply, type SendOptions, send } from './send.ts';
@@ -130,6 +131,6 @@ function createService(task: Task, mailbox: Mailbox, url: string, sendTo: Send):
 
 /** A mailbox whose `settled` waits longer by default, for when other tests keep this machine busy. */
 function withPatience(mailbox: Mailbox): Mailbox {
-  const settled: Mailbox['settled'] = (options) => mailbox.settled({ timeout: '20s', ...options });
+  const settled: Mailbox['settled'] = (options) => mailbox.settled({ timeout: PATIENCE_MS, ...options });
   return Object.defineProperty(Object.create(mailbox), 'settled', { value: settled, enumerable: true });
 }

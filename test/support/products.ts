@@ -56,10 +56,11 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
       // What steps do: types of control calls, and the forms of times.
       'src/control/journal/mail-filter.ts',
       'src/control/mailbox-clock.ts',
-      'src/service/mail/correspondents/correspondent.ts',
-      'src/world/clock.ts',
-      'src/world/fault.ts',
-      'src/world/named-faults.ts',
+      'src/control/call-fields.ts',
+      'src/control/correspondent-options.ts',
+      'src/control/faults/',
+      // The control call of a request of the agent.
+      'src/service/pipeline/router.ts',
       // The samples that scenarios deliver.
       'src/control/samples/',
       // The fixture of a trial, with new secrets and with mail files.
@@ -97,7 +98,7 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
       // The types of entries, requests and lines of a trace.
       'src/control/journal/',
       'src/control/trace.ts',
-      'src/world/named-faults.ts',
+      'src/control/faults/named-faults.ts',
     ],
   },
 };

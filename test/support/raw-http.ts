@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { PATIENCE_MS } from './patience.ts';
 
 /** A reply as it stood on the wire. */
 export interface RawReply {
@@ -91,7 +92,7 @@ export function request(line: string, headers: readonly string[] = [], body = ''
 }
 
 /** Rejects if the promise hangs: long before the test times out, and long after a healthy call has finished. */
-export async function within<Value>(promise: Promise<Value>, limitMs = 20_000): Promise<Value> {
+export async function within<Value>(promise: Promise<Value>, limitMs = PATIENCE_MS): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new Error(`Nothing happened within ${limitMs} ms.`);

@@ -20,17 +20,17 @@ import { type Json, toJsonSchema } from '../../src/contract/openapi/document.ts'
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
+import { NAMED_FAULTS } from '../../src/control/faults/named-faults.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
-import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
+import { fieldNamesOf } from '../../src/control/table/control-openapi.ts';
+import { listControlRows } from '../../src/control/table/table.ts';
 import { expectationSchemas } from '../../src/evaluate/expectation-schema.ts';
 import { EXPECTATIONS } from '../../src/evaluate/expectation-table.ts';
 import { STEPS, type StepRow, stepSchemas } from '../../src/evaluate/step-table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/service/mail/route.ts';
-import { DELIVERY_FAULTS, IMAP_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
-import { NAMED_FAULTS } from '../../src/world/named-faults.ts';
-import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
+import { DELIVERY_FAULTS, IMAP_FAULTS, REQUEST_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';
 import { TEXT_FORMS } from '../truth/texts.ts';
 import { recordExamples } from './openapi-examples.ts';
@@ -321,8 +321,8 @@ function toSource(value: object): string {
 }
 
 function controlTable(): string {
-  const rows = CONTROL_TABLE.map((row) => {
-    const fields = fieldsOf(row).map(code).join(', ');
+  const rows = listControlRows().map((row) => {
+    const fields = fieldNamesOf(row).map(code).join(', ');
     const reply = shapeOf(toJsonSchema(row.reply, 'output'));
     return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
   });

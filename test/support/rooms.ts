@@ -59,6 +59,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       journal: 'requests and mails that were seen, and the live feed',
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family',
+      faults:
+        'the options of faults, in full and by name, and what becomes of them; `world/` has the faults that are set',
       verdicts:
         'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, when an agent has stopped, oracles, stories',
       assertions: 'what tests and scenarios expect of an agent: what each expectation takes, and its messages',

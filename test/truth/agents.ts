@@ -1,4 +1,4 @@
-import type { FaultOptions } from '../../src/world/fault.ts';
+import type { FaultOptions } from '../../src/control/faults/fault-options.ts';
 import type { Scene } from './scene.ts';
 import { COMBINED_FORMS, REPORT_FORMS, TEXT_FORMS, type TextForm, type Written } from './texts.ts';
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EvaluatedTask, evaluate, type Scenario } from 'agent-mailbox-mock/evaluate';
 import { parse } from 'yaml';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { ROOT } from '../support/root.ts';
 import { createPicker } from './run.ts';
 import { type BuiltAgent, DEEDS, drawAgent } from './shipped-agents.ts';
@@ -63,7 +64,7 @@ export async function runShipped(seed: number, counts: ShippedCounts): Promise<S
   const { scenarios: results } = await evaluate(handle, [WITH_SMTP, ...scenarios], {
     quietMs: 200,
     concurrency: 12,
-    timeoutMs: 120_000,
+    timeoutMs: PATIENCE_MS,
   });
   const wrong = results.flatMap(({ name, twinOf, trials: [trial] }) => {
     const agent = agents.get(twinOf ?? name);

@@ -79,22 +79,18 @@ async function verifyBroken(context: TestContext, broken: Parameters<typeof star
 
 describe('the command verify', () => {
   // One after the other, so that no run makes another one wait for its time.
-  test.for(ROWS)(
-    'a server that %s is named, with exit code 1',
-    { concurrent: false, timeout: 600_000 },
-    async (row, context) => {
-      const [, broken, ids, text] = row;
-      const { code, lines, junit } = await verifyBroken(context, broken);
-      const differing = lines.filter((line) => line.startsWith('✗'));
-      expect(differing).toEqual(ids.map((id) => `✗ ${id}: differs`));
-      expect(lines.join(' ').replaceAll(/ +/g, ' ')).toMatch(text);
-      expect(lines).toContainEqual(expect.stringMatching(`^\\d+ agree, ${ids.length} differ, \\d+ not compared$`));
-      expect(code).toBe(1);
-      const failed = Array.from(junit.matchAll(/name="([^"]+)"><failure/g), ([, id]) => id);
-      expect(failed).toEqual(ids);
-      expect(lines.join('\n') + junit).not.toMatch(/whsec_[\w+/]{8}|(?:sa|tk|wk|ak)_[\w-]{10,}/);
-    },
-  );
+  test.for(ROWS)('a server that %s is named, with exit code 1', { concurrent: false }, async (row, context) => {
+    const [, broken, ids, text] = row;
+    const { code, lines, junit } = await verifyBroken(context, broken);
+    const differing = lines.filter((line) => line.startsWith('✗'));
+    expect(differing).toEqual(ids.map((id) => `✗ ${id}: differs`));
+    expect(lines.join(' ').replaceAll(/ +/g, ' ')).toMatch(text);
+    expect(lines).toContainEqual(expect.stringMatching(`^\\d+ agree, ${ids.length} differ, \\d+ not compared$`));
+    expect(code).toBe(1);
+    const failed = Array.from(junit.matchAll(/name="([^"]+)"><failure/g), ([, id]) => id);
+    expect(failed).toEqual(ids);
+    expect(lines.join('\n') + junit).not.toMatch(/whsec_[\w+/]{8}|(?:sa|tk|wk|ak)_[\w-]{10,}/);
+  });
 
   test('a receiver that cannot listen ends the command at once, and not when the time of the run has passed', async (context) => {
     await using other = await serve((_, response) => void response.end());

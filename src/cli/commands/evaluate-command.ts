@@ -26,7 +26,7 @@ import { trialKey, writeEvaluationPage } from '../../evaluate/report-html.ts';
 import { writeJunit } from '../../evaluate/report-junit.ts';
 import { writeEvaluation } from '../../evaluate/report-text.ts';
 import { type FinishedTrial, IdleError, type RunDetails, runEvaluation } from '../../evaluate/run-evaluation.ts';
-import { findPlace, type TrialScope } from '../../evaluate/run-trial.ts';
+import { findAccess, type TrialScope } from '../../evaluate/run-trial.ts';
 import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from '../../evaluate/scenario-values.ts';
 import { runShellCommand } from '../../evaluate/shell-command.ts';
 import { FixtureError } from '../../fixture/fixture-part.ts';
@@ -166,14 +166,14 @@ async function startShared(
   const { mailbox, ids } = scope;
   const agent = await createAgent(scenario, 0);
   const wanted = scenario.agent.inbox;
-  const place = findPlace(scope, wanted);
-  if (!place) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
-  const webhookUrl = agent.webhookUrl(place);
+  const access = findAccess(scope, wanted);
+  if (!access) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
+  const webhookUrl = agent.webhookUrl(access);
   const webhook =
     webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });
   try {
     const controlToken = scenarios.every((each) => each.agent.control) ? scope.door.token : undefined;
-    await agent.start({ ...place, webhookSecret: webhook?.secret, controlToken });
+    await agent.start({ ...access, webhookSecret: webhook?.secret, controlToken });
   } catch (error) {
     await agent.stop();
     throw error instanceof CannotRunError ? error : new CannotRunError((error as Error).message, COULD_NOT_RUN);
@@ -289,9 +289,9 @@ class Files {
   async keepTrace({ scenario, report, trace }: FinishedTrial, scenarios: readonly ParsedScenario[]): Promise<void> {
     const folder = this.#traces ?? this.#temporary;
     if (folder === undefined) return;
-    const place = scenarios.findIndex(({ name }) => name === (scenario.twinOf ?? scenario.name)) + 1;
+    const position = scenarios.findIndex(({ name }) => name === (scenario.twinOf ?? scenario.name)) + 1;
     const slug = scenario.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60);
-    const file = join(folder, `${String(place).padStart(3, '0')}-${slug}-${report.number}.jsonl`);
+    const file = join(folder, `${String(position).padStart(3, '0')}-${slug}-${report.number}.jsonl`);
     this.#names.set(`${scenario.name}\n${report.number}`, file);
     await writeOutput(file, OUTPUT_KINDS.trace, trace(), this.#options);
   }

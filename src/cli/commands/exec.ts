@@ -1,5 +1,5 @@
 import { NAME } from '../../basics/version.ts';
-import { chooseUrl, urlOfSandbox } from '../../control/table/place.ts';
+import { chooseUrl, urlOfSandbox } from '../../control/table/emulator-urls.ts';
 import { type GivenFlags, quote, type RunCommand, readText, type Terminal, UsageError } from '../command.ts';
 import { createEmulatorClient } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { toPrintable, toPrintableJson } from '../../basics/printable.ts';
 import { plural } from '../../basics/text.ts';
+import { describeCall, isRefused } from '../../control/journal/from-entries/call-of.ts';
+import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { TraceHeader, TraceLine } from '../../control/trace.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
 import { type RunCommand, readText, type Terminal } from '../command.ts';
@@ -80,9 +82,9 @@ type EntryLine = Extract<TraceLine, { type: 'entry' }>;
 
 /** Describes a request that was refused in a line; an empty list for other entries. */
 function describeRefusal({ kind, data }: EntryLine): string[] {
-  const { id, method, path, status, reason } = data as Readonly<Record<string, unknown>>;
-  const isRefused = (kind === 'request' || kind === 'mail-command') && Number(status) >= 400;
-  return isRefused ? [`  ${id}, ${method} ${path} → ${status}: ${reason}`] : [];
+  if (kind !== 'request' && kind !== 'mail-command') return [];
+  const request = data as unknown as RequestEntry;
+  return isRefused(request) ? [`  ${request.id}, ${describeCall(request)}: ${request.reason}`] : [];
 }
 
 function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, counts: ReadonlyMap<string, number>): string[] {

@@ -1,5 +1,6 @@
+import { createControlOpenApi } from '../../control/table/control-openapi.ts';
 import { writePythonClient } from '../../control/table/python-client.ts';
-import { CONTROL_TABLE, createControlOpenApi } from '../../control/table/table.ts';
+import { listControlRows } from '../../control/table/table.ts';
 import { quote, type RunCommand, UsageError } from '../command.ts';
 import { DEFAULT_PYTHON_FILE } from '../files.ts';
 import { readForce, writeOutput } from '../output-file.ts';
@@ -18,7 +19,7 @@ export const writeClient: RunCommand = async (
         'For JavaScript and TypeScript, import agent-mailbox-mock/client.',
     );
   }
-  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE));
+  const text = writePythonClient(createControlOpenApi(listControlRows()));
   const [firstLine] = text.split('\n');
   const kind = { isOwn: (start: string) => start.split(/\r?\n/, 1)[0] === firstLine, isPrivate: false };
   await writeOutput(file, kind, text, readForce(flags));

@@ -26,12 +26,16 @@ export interface TimesRange {
 export interface ExpectedRequest extends Times {
   /** The operation, such as `createWebhook`. */
   readonly operation?: OperationId | undefined;
-  /** The HTTP method. */
+  /** The HTTP method. A command of SMTP or IMAP has none. */
   readonly method?: Matching;
   /** The path without the query. */
   readonly path?: Matching;
   /** The status of the reply. */
   readonly status?: Matching;
+  /** The name of a command of SMTP or IMAP, such as `UID STORE`. A request over HTTP has none. */
+  readonly command?: Matching;
+  /** How the command ended: `OK`, `NO` or `BAD` for IMAP, the reply code for SMTP. */
+  readonly result?: Matching;
   /** The error code of the reply; null after a success. */
   readonly code?: Matching;
   /** The API key, in full or as the journal shows it, such as `tk_acme_…`. */

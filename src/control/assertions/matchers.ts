@@ -1,4 +1,5 @@
 import { plural } from '../../basics/text.ts';
+import { isRefused } from '../journal/from-entries/call-of.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { Observed } from '../verdicts/candidates.ts';
 import {
@@ -116,7 +117,7 @@ function findRefusals(context: MatcherContext, mailbox: Observed, requests: Requ
     const { matching, unknown } = findMatches(context, describeRequests(mailbox, expected, requests), expected);
     return { labels: matching.map(({ label }) => label), unknown, remaining: times.max };
   });
-  const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
+  const refusals = requests.filter(isRefused).map((entry) => describeRequest(entry));
   const unexpected = refusals.filter(({ label }) => {
     const exception = allowed.find(({ labels, remaining }) => remaining > 0 && labels.includes(label));
     if (exception) exception.remaining -= 1;

@@ -23,7 +23,20 @@ const MAIL_FIELDS = [
 
 /** The fields that each matcher knows. */
 export const MATCHER_FIELDS = {
-  toHaveReceivedRequest: ['operation', 'method', 'path', 'status', 'code', 'key', 'query', 'headers', 'body', 'times'],
+  toHaveReceivedRequest: [
+    'operation',
+    'method',
+    'command',
+    'path',
+    'status',
+    'result',
+    'code',
+    'key',
+    'query',
+    'headers',
+    'body',
+    'times',
+  ],
   toHaveDelivered: ['event', 'to', 'state', 'payload', 'times'],
   toHaveSentMail: [...MAIL_FIELDS, 'only', 'times'],
   toHaveSentOnce: MAIL_FIELDS,

@@ -9,8 +9,11 @@ import type { AttemptActivity, DeliveryActivity, TestChange } from '../../servic
 export interface Line {
   /** What a reader looks for first, such as `createWebhook` or `message.received`. */
   readonly name: string;
-  /** What is shown after the name: the HTTP status, `←` for a mail that was received, or `!` for a problem. */
-  readonly sign?: number | '←' | '→' | '!' | undefined;
+  /**
+   * What is shown after the name: the HTTP status, the result of a command, `←` for a mail that was received, or `!` for a
+   * problem.
+   */
+  readonly sign?: number | 'OK' | 'NO' | 'BAD' | '←' | '→' | '!' | undefined;
   readonly text: string;
   /** The HTTP status that decides the colour of the line. Default: 200. */
   readonly colourStatus?: number | undefined;

@@ -48,12 +48,12 @@ function matches(
   { protocol, operation, status, key, since, tenant }: ParsedRequestFilter,
   mask: Mask,
 ): boolean {
-  const { row, reply, atMs, principal } = kept;
+  const { call, row, atMs, principal } = kept;
   return (
-    (protocol === undefined || kept.protocol === protocol) &&
+    (protocol === undefined || call.protocol === protocol) &&
     (tenant === undefined || principal?.tenantId === tenant) &&
     (operation === undefined || row?.id === operation) &&
-    (status === undefined || reply.status === status) &&
+    (status === undefined || (call.protocol === 'http' && call.status === status)) &&
     // The key may be given in full, or as the journal shows it.
     (key === undefined || key === kept.key || (kept.key !== undefined && key === mask.named('x-api-key', kept.key))) &&
     (since === undefined || atMs >= Date.parse(since))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lazyList } from '../../basics/json-pieces.ts';
 import { lazy, type ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
-import type { RequestContent, RequestEntry } from './request-entry.ts';
+import type { HttpEntry, RequestContent, RequestEntry } from './request-entry.ts';
 
 /** The schema of a document in the HTTP Archive format 1.2. */
 export const harReply = lazy(() =>
@@ -25,7 +25,7 @@ export type Har = ReadonlyDeep<z.output<ReturnType<typeof harReply>>>;
  */
 export function createHar(requests: Iterable<RequestEntry>, baseUrl: string, dropped = 0): Har {
   const entries = lazyList(function* () {
-    for (const entry of requests) if (entry.protocol === 'http') yield toHarEntry(entry, baseUrl);
+    for (const entry of requests) if (isOverHttp(entry)) yield toHarEntry(entry, baseUrl);
   });
   const comment = `${dropped} earlier ${dropped === 1 ? 'request is' : 'requests are'} no longer kept.`;
   return {
@@ -36,7 +36,11 @@ export function createHar(requests: Iterable<RequestEntry>, baseUrl: string, dro
 /** In HAR, -1 stands for an unknown size. */
 const UNKNOWN = -1;
 
-function toHarEntry(entry: RequestEntry, baseUrl: string) {
+function isOverHttp(entry: RequestEntry): entry is HttpEntry {
+  return entry.protocol === 'http';
+}
+
+function toHarEntry(entry: HttpEntry, baseUrl: string) {
   const { id, realTime, durationMs, reason } = entry;
   return {
     startedDateTime: new Date(Date.parse(realTime) - durationMs).toISOString(),
@@ -49,7 +53,7 @@ function toHarEntry(entry: RequestEntry, baseUrl: string) {
   };
 }
 
-function toHarRequest({ method, path, request }: RequestEntry, baseUrl: string) {
+function toHarRequest({ method, path, request }: HttpEntry, baseUrl: string) {
   const { query, body, headers } = request;
   const search = query.length === 0 ? '' : `?${new URLSearchParams(query.map((pair) => [...pair]))}`;
   return {
@@ -61,7 +65,7 @@ function toHarRequest({ method, path, request }: RequestEntry, baseUrl: string) 
   };
 }
 
-function toHarResponse({ status, reply }: RequestEntry) {
+function toHarResponse({ status, reply }: HttpEntry) {
   const { body, bodyBytes, headers } = reply;
   const mimeType = headers['content-type'] ?? '';
   const content = { size: bodyBytes ?? UNKNOWN, mimeType, ...(body !== null && { text: body }) };

@@ -5,6 +5,7 @@ import type {
   BounceDetails,
   MailSource,
   PlainEntryData,
+  ProtocolPart,
   RecipientRoute,
   ShownPart,
 } from '../../service/journal/entry-data.ts';
@@ -36,22 +37,18 @@ export interface JournalMail {
  * A request or command that named some mails, or whose reply showed parts of them that no reply had shown before. Later
  * requests that show nothing more of these mails have no such entry.
  */
-export interface MailRead {
+export type MailRead = ProtocolPart & {
   /** The id of the request, such as `req_12`. The journal may have dropped the request itself. */
   readonly request: string;
-  /** The HTTP method, or the name of the command. */
-  readonly method: string;
   /** The path without the query; for IMAP the folder. */
   readonly path: string;
-  /** The status of the reply; for IMAP, an HTTP status with the same meaning. */
-  readonly status: number;
   /** What the reply showed of each mail; empty if the request only named the mails. */
   readonly parts: readonly ShownPart[];
   /** The ids of the mails of which this is new. */
   readonly messageIds: readonly string[];
   /** The ids of the files whose bytes the reply showed. */
   readonly attachmentIds: readonly string[];
-}
+};
 
 /** A failure of the emulator itself, or of the code of a correspondent. */
 export interface FailureMessage {

@@ -4,8 +4,7 @@ import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { isIncomingAddress, toAddressKey } from '../../contract/addresses/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { LocalRecipient } from '../../service/mail/route.ts';
-import { timeoutField } from '../../world/clock.ts';
-import { dateField, tenantField } from '../../world/target-fields.ts';
+import { dateField, tenantField, timeoutField } from '../call-fields.ts';
 import type { LoggedMail } from './mail-log.ts';
 
 const SUBJECT_RULE = 'must be a text, or in code a regular expression';

@@ -9,7 +9,7 @@ import type { GroupedListName } from '../../world/store/indexes/message-index.ts
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { canonicalAddress, type World } from '../../world/store/world.ts';
-import { tenantField } from '../../world/target-fields.ts';
+import { tenantField } from '../call-fields.ts';
 import { findWorlds } from '../control-scope.ts';
 
 const MAX_LIMIT = 200;

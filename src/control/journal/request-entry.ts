@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
-import { didYouMean } from '../../basics/nearest.ts';
+import { didYouMean } from '../../basics/similar-names.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { wholeNumber } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { TIERS } from '../../contract/tiers.ts';
-import { dateField, tenantField } from '../../world/target-fields.ts';
+import type { ProtocolPart } from '../../service/journal/entry-data.ts';
+import { dateField, tenantField } from '../call-fields.ts';
 
 /**
  * Creates the schema of a text of the type `Value`. The schema allows any text, because a list of all values would make
@@ -41,6 +42,16 @@ const contentFields = () => ({
 /** The headers and the body of a request or a reply. */
 export interface RequestContent extends OutputOf<ReturnType<typeof contentFields>> {}
 
+/** Returns the schema of requests and commands: the fields of each protocol, as `ProtocolPart`, and those of all. */
+const ofEachProtocol = <Shape extends z.ZodRawShape>(common: Shape) => {
+  const command = z.string().describe('The name of the command, such as UID FETCH.');
+  return z.discriminatedUnion('protocol', [
+    z.strictObject({ protocol: z.literal('http'), method: z.string(), status: z.int(), ...common }),
+    z.strictObject({ protocol: z.literal('imap'), command, result: z.enum(['OK', 'NO', 'BAD']), ...common }),
+    z.strictObject({ protocol: z.literal('smtp'), command, result: z.int().describe('The reply code.'), ...common }),
+  ]);
+};
+
 /** The fields of a request that describe the call. */
 const callFields = () => ({
   /**
@@ -54,15 +65,11 @@ const callFields = () => ({
   realTime: timestamp(),
   /** How long the request took, in milliseconds of real time. */
   durationMs: z.number(),
-  /** How the request came: over HTTP, or as a command of SMTP or IMAP. */
-  protocol: z.enum(['http', 'smtp', 'imap']),
   /** Only for a request by a tool of the Model Context Protocol: `mcp`. */
   via: z.literal('mcp').optional().describe('Only for a request by a tool of the Model Context Protocol.'),
   /** The operation; null for an unknown path or method, and for a command of SMTP or IMAP. */
   operation: textLike<OperationId>().nullable(),
-  /** The HTTP method, or the name of the command, such as `UID FETCH`. */
-  method: z.string(),
-  /** The path without the query; for IMAP the folder, for SMTP the recipients. */
+  /** The path without the query; for IMAP the folder, for SMTP the recipients, for a login its user. */
   path: z.string(),
   /** The start of the API key that was sent, such as `tk_acme_…`; null if there was none. */
   key: z.string().nullable().describe('The start of the key.'),
@@ -77,8 +84,6 @@ const callFields = () => ({
 
 /** The fields of a request that describe the result. */
 const resultFields = () => ({
-  /** The status of the reply; for IMAP and SMTP, an HTTP status with the same meaning. */
-  status: z.int(),
   /** The error code of a refused request; null after a success, or if a fault alone refused it. */
   code: textLike<ErrorCode>().nullable(),
   /** Why the request was refused, with the details that the reply must not contain; null after a success. */
@@ -102,13 +107,22 @@ const resultFields = () => ({
   deliveries: z.array(z.string()).describe('The ids of the deliveries that it has caused.'),
 });
 
-/** The summary of a request: who sent it, what was asked for, and the result. */
-export interface RequestSummary extends OutputOf<ReturnType<typeof callFields> & ReturnType<typeof resultFields>> {}
+/** The fields of the summary of a request that do not depend on its protocol. */
+interface SummaryFields extends OutputOf<ReturnType<typeof callFields> & ReturnType<typeof resultFields>> {}
+
+/**
+ * The summary of a request or a command: who sent it, what was asked for, and the result. With the `protocol` `http`, it
+ * has `method` and `status`; with `imap` and `smtp`, `command` and `result`.
+ */
+export type RequestSummary = SummaryFields & ProtocolPart;
+
+/** The schema of the summary of a request. */
+export const summaryReply = lazy(() => ofEachProtocol({ ...callFields(), ...resultFields() }));
 
 /** The schema of a request of the journal. */
 export const requestReply = lazy(() => {
   const query = z.array(z.tuple([z.string(), z.string()]));
-  return z.strictObject({
+  return ofEachProtocol({
     ...callFields(),
     ...resultFields(),
     request: z.strictObject({ ...contentFields(), query }),
@@ -116,8 +130,8 @@ export const requestReply = lazy(() => {
   });
 });
 
-/** A request of the journal, with its reply. API keys, secrets and passwords are masked everywhere. */
-export interface RequestEntry extends RequestSummary {
+/** What was sent and replied. */
+interface ExchangedContent {
   /** The request. */
   readonly request: RequestContent & {
     /** The parameters of the query, in their order. */
@@ -126,6 +140,12 @@ export interface RequestEntry extends RequestSummary {
   /** The reply. */
   readonly reply: RequestContent;
 }
+
+/** A request of the journal, with its reply. API keys, secrets and passwords are masked everywhere. */
+export type RequestEntry = RequestSummary & ExchangedContent;
+
+/** A request over HTTP, with its reply. */
+export type HttpEntry = Extract<RequestEntry, { readonly protocol: 'http' }>;
 
 const STATUS_RULE = 'must be a status from 100 to 599';
 const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z';
@@ -148,7 +168,7 @@ const filterFields = () => ({
       },
     })
     .optional(),
-  /** Only requests with this status, from 100 to 599. */
+  /** Only requests over HTTP with this status, from 100 to 599. */
   status: z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE).optional(),
   /** Only requests with this API key, in full or as the journal shows it. */
   key: z.string('must be an API key').optional(),

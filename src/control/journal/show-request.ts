@@ -29,8 +29,8 @@ function showContent(mask: Mask, headers: Pick<HeaderReader, 'forEach'>, body: B
 type Body = string | Uint8Array | null | undefined;
 
 function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): RequestSummary {
-  const { atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
-  const { reply, error, reason, ignored } = kept;
+  const { atMs, realTimeMs, durationMs, row, call, path, key, keyId, principal } = kept;
+  const { error, reason, ignored } = kept;
   const used = [...kept.usedBehaviours];
   const changeable = used.filter(isChangeable);
   return {
@@ -38,15 +38,13 @@ function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): Reques
     at: new Date(atMs).toISOString(),
     realTime: new Date(realTimeMs).toISOString(),
     durationMs: Math.round(durationMs * 1000) / 1000,
-    protocol,
+    ...call,
     ...(kept.via && { via: kept.via }),
     operation: row?.id ?? null,
-    method,
     path,
     key: key === undefined ? null : mask.named('x-api-key', key),
     keyId,
     principal,
-    status: reply.status,
     code: error?.code ?? null,
     reason,
     ignored: [...ignored],

@@ -15,6 +15,7 @@ import {
   problemLine,
 } from './entry-line.ts';
 import type { FeedData, FeedEvent, FeedMail } from './feed-event.ts';
+import { actionOf, isRefused } from './from-entries/call-of.ts';
 import type { JournalData, JournalMail } from './journal-entry.ts';
 import type { RequestSummary } from './request-entry.ts';
 import { idFor, type JournalReader, showRequest, showSummary } from './show-request.ts';
@@ -92,8 +93,8 @@ const SHOWN_KINDS: {
   'refused-request': { show: showKept, isOnlyNamed: true },
   read: {
     show({ data }, { reader, mask }) {
-      const { number: _, numberInSandbox: _own, ...read } = data;
-      return mask.deep({ request: idFor(reader, data), ...read });
+      const { number: _, numberInSandbox: _own, call, ...read } = data;
+      return mask.deep({ request: idFor(reader, data), ...call, ...read });
     },
   },
   change: {
@@ -188,7 +189,7 @@ const SHOWN_KINDS: {
     showInFeed: showFailure,
     line({ failed, error }) {
       const isBug = failed === 'emulator';
-      const text = isBug ? `The emulator failed because of a bug in it: ${error}.` : error;
+      const text = isBug ? `The emulator failed because of a bug in it: ${error}.` : `${error}.`;
       return { name: failed, sign: '!', text, colourStatus: 500 };
     },
     isInLog: true,
@@ -229,15 +230,24 @@ export function lineOfEvent(event: FeedEvent): Line | undefined {
 }
 
 function requestLine(request: RequestSummary): LineParts {
-  const { operation, protocol, via, method, path, status, code, durationMs, key, reason, ignored = [] } = request;
+  const { operation, protocol, via, path, code, durationMs, key, reason, ignored = [] } = request;
   const notes = [
     ...(via ? ['by MCP'] : []),
     ...(reason === null ? [] : [reason]),
     ...ignored.map((each) => `ignored: ${each}`),
   ];
-  const parts = [method, path, code, `${durationMs.toFixed(1)} ms`, key, ...notes.map((note) => `(${note})`)];
+  const parts = [
+    actionOf(request),
+    path,
+    code,
+    `${durationMs.toFixed(1)} ms`,
+    key,
+    ...notes.map((note) => `(${note})`),
+  ];
   const name = operation ?? (protocol === 'http' ? nameWithoutOperation(path) : protocol);
-  return { name, sign: status, text: parts.filter((part) => part !== null).join(' '), colourStatus: status };
+  const text = parts.filter((part) => part !== null).join(' ');
+  if (request.protocol === 'http') return { name, sign: request.status, text, colourStatus: request.status };
+  return { name, sign: request.result, text, colourStatus: isRefused(request) ? 403 : 200 };
 }
 
 function changeLine(change: TestChange): LineParts {

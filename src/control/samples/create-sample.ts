@@ -1,5 +1,5 @@
 import { describeValue } from '../../basics/check-options.ts';
-import { didYouMean } from '../../basics/nearest.ts';
+import { didYouMean } from '../../basics/similar-names.ts';
 import { toAddressKey } from '../../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { findNotice, withCachedJournal } from '../verdicts/evidence.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { lazy } from '../../basics/lazy-schema.ts';
-import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
+import { type FieldsOf, lazy } from '../../basics/lazy-schema.ts';
+import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/parts.ts';
 import { LOST_READS, withCachedJournal } from '../verdicts/evidence.ts';
 import type { Breach } from '../verdicts/oracles.ts';
@@ -12,6 +12,16 @@ export interface DeliveredSample {
   /** The messages that its mails created: at least one. */
   readonly messages: readonly ReceivedMessage[];
 }
+
+/** The schema of a received message. */
+export const receivedMessage = lazy(() =>
+  z.strictObject({
+    id: z.string(),
+    inboxId: z.string(),
+    threadId: z.string(),
+    tenantId: z.string(),
+  } satisfies FieldsOf<ReceivedMessage>),
+);
 
 /** How many samples of each tenant are kept. */
 const MAX_SAMPLES = 20;

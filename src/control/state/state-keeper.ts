@@ -1,6 +1,5 @@
 import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../service/journal/entry-kinds.ts';
 import { type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import type { MailboxSnapshot } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
@@ -53,7 +52,8 @@ export class StateKeeper extends RestorableState {
 
   /** Calls the listener after everything that can change the data, even if the data have not changed. */
   onPossibleChange(listener: () => void): void {
-    this.#context.service.journals.subscribe(Object.keys(ENTRY_KINDS) as EntryKind[], listener);
+    const { journals } = this.#context.service;
+    journals.subscribe(journals.kinds, listener);
   }
 
   /** Returns every row, to find out whether the data have changed: a row that is the same object is unchanged. */

@@ -3,8 +3,8 @@ import { fillPath } from '../../basics/fill-path.ts';
 import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import { LineSplitter } from '../../basics/line-splitter.ts';
 import type { QueryValue } from '../../contract/query.ts';
-import { CONTROL_CALLS, type ControlCallId } from './calls.ts';
 import { CONTROL_TOKEN_HEADER } from './control-path.ts';
+import { CONTROL_CALL_IDS, CONTROL_ROUTES, type ControlCallId, splitFields } from './routes.ts';
 import type { ControlDefinition } from './row.ts';
 import type { CONTROL_ROWS } from './table.ts';
 
@@ -76,26 +76,25 @@ export function createControlClient(access: ControlAccess): ControlClient {
   const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
 
   async function call(id: ControlCallId, input?: object, options?: CallOptions): Promise<unknown> {
-    const [method = '', path = ''] = CONTROL_CALLS[id].split(' ');
-    const fields = new Map(Object.entries(input ?? {}).filter(([, value]) => value !== undefined));
+    const [method = '', path = ''] = CONTROL_ROUTES[id].split(' ');
+    const { params, query, body } = splitFields(id, input);
     const target = fillPath(
       path,
-      (name) => fields.get(name),
+      (name) => params[name],
       (name, problem) => new RefusedCallError(`The argument ${name} of the call ${id} ${problem}.`),
     );
-    for (const [, name = ''] of path.matchAll(/\{(\w+)\}/g)) fields.delete(name);
-    // A POST sends its fields in the body, any other method in the query.
-    const hasBody = method === 'POST' && input !== undefined;
-    const query = Object.entries({ ...(!hasBody && Object.fromEntries(fields)), sandbox: options?.sandbox ?? sandbox });
-    const parameters = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, toText(value)]);
+    const fields = Object.entries({ ...query, sandbox: options?.sandbox ?? sandbox });
+    const parameters = fields.filter(([, value]) => value !== undefined).map(([name, value]) => [name, toText(value)]);
     const url = `${control}${target}${parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
     const init: RequestInit = { method, headers };
-    if (hasBody) init.body = JSON.stringify(Object.fromEntries(fields));
+    if (body && input !== undefined) init.body = JSON.stringify(body);
     return readReply(await send(url, init));
   }
 
-  const ids = Object.keys(CONTROL_CALLS) as ControlCallId[];
-  const methods = ids.map((id) => [id, (input?: object, options?: CallOptions) => call(id, input, options)]);
+  const methods = CONTROL_CALL_IDS.map((id) => [
+    id,
+    (input?: object, options?: CallOptions) => call(id, input, options),
+  ]);
   return Object.fromEntries(methods);
 }
 

@@ -27,7 +27,7 @@ import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { ContentType, ControlRow, OwnProcess } from './row.ts';
-import { CONTROL_TABLE } from './table.ts';
+import { listControlRows } from './table.ts';
 
 /**
  * The control plane is not part of the emulated service, so changed behaviours do not affect it: it uses the default
@@ -39,11 +39,11 @@ const DEFAULT_READER = createSilentReader(parseBehaviours());
 export function createControl(
   mailbox: ControllableMailbox & SandboxControls & BehaviourControls,
   report: Environment['report'],
-  table: readonly ControlRow[] = CONTROL_TABLE,
+  rows: readonly ControlRow[] = listControlRows(),
   ownProcess: OwnProcess = {},
   worlds?: Pick<Worlds, 'epoch' | 'isOver' | 'get'>,
 ): (request: ApiRequest) => Promise<ApiResult> {
-  const route = createRouter(table);
+  const route = createRouter(rows);
   const writers = createWriters();
   const constantReplies = new Map<ControlRow, AnyReply>();
 

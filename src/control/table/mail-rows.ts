@@ -3,15 +3,13 @@ import { fromBase64 } from '../../basics/base64.ts';
 import { escapeHtml } from '../../basics/markup.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
-import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
-import { anyCorrespondent, correspondentBody } from '../../service/mail/correspondents/correspondent.ts';
 import { inlineImages } from '../../service/mail/html.ts';
-import { receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
+import { anyCorrespondent, correspondentBody } from '../correspondent-options.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
-import { knownSamplesReply, samplesReply, showSamples } from '../samples/delivered-samples.ts';
+import { knownSamplesReply, receivedMessage, samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
 import { storyReply } from '../verdicts/story.ts';
@@ -42,7 +40,7 @@ export const MAIL_ROWS = {
   addCorrespondent: defineControl(
     'Adds somebody who answers the mail to an address.',
     { body: correspondentBody(), reply: anyCorrespondent(), errors: ['CONFLICT'] },
-    (mailbox, { body }) => mailbox.addCorrespondent(body as CorrespondentOptions),
+    (mailbox, { body }) => mailbox.addCorrespondent(body),
   ),
   clearCorrespondents: defineControl('Removes every correspondent.', { reply: correspondentsReply }, (mailbox) => {
     mailbox.clearCorrespondents();

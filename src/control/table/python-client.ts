@@ -6,7 +6,7 @@ import {
   operationsIn,
 } from '../../contract/openapi/document.ts';
 import { CONTROL_PATH } from './control-path.ts';
-import { WORKER_NUMBERS } from './place.ts';
+import { WORKER_NUMBERS } from './emulator-urls.ts';
 
 /**
  * Writes the client of the control calls for Python 3.9 and newer, which needs no package: a method for each operation

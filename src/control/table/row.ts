@@ -67,8 +67,8 @@ export interface ControlDefinition<
   readonly content?: Content;
   /** The errors that are specific to this call. If a call can apply to a sandbox, NOT_FOUND is added. */
   readonly errors?: readonly ErrorCode[];
-  /** Whether the call always applies to the whole mailbox. Otherwise `?sandbox=<id>` selects a sandbox. */
-  readonly hasNoSandboxParameter?: true;
+  /** False for a call that always applies to the whole mailbox. Otherwise `?sandbox=<id>` selects a sandbox. */
+  readonly takesSandbox?: false;
   /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
   readonly replyNeverChanges?: true;
   run(
@@ -123,25 +123,28 @@ const sandbox = z
   .describe('The id of the sandbox to which the call applies. Default: the whole mailbox.')
   .optional();
 
-/**
- * Joins the calls, such as `GET /clock`, with their definitions, and adds the parameter `sandbox` to the calls that can
- * apply to a sandbox. Each call needs a definition, and each definition needs a call.
- */
-export function createRows<Id extends string>(calls: Record<Id, string>, definitions: Record<Id, ControlDefinition>) {
-  return (Object.keys(calls) as Id[]).map((id): ControlRow => {
-    const [method = '', path = ''] = calls[id].split(' ');
-    const row = { ...definitions[id], id, method, path: CONTROL_PATH + path };
-    if (row.hasNoSandboxParameter) return row;
-    const query = (row.query ?? z.strictObject({})).extend({ sandbox });
-    return { ...row, query, errors: [...(row.errors ?? []), 'NOT_FOUND' as const] };
-  });
-}
+/** Rows by id. The type of each is that of its definition, from which the types of clients follow. */
+type Rows<Definitions> = {
+  readonly [Id in keyof Definitions]: Definitions[Id] & Routable & { readonly id: Id };
+};
 
-/** Returns the definitions, each with these properties. */
-export function addToEach<Definitions extends Readonly<Record<string, ControlDefinition>>>(
-  definitions: Definitions,
-  properties: Pick<ControlDefinition, 'hasNoSandboxParameter' | 'replyNeverChanges'>,
-): Definitions {
-  const entries = Object.entries(definitions).map(([id, definition]) => [id, { ...definition, ...properties }]);
-  return Object.fromEntries(entries) as Definitions;
+/**
+ * Creates the rows: joins the definitions with their routes, such as `GET /clock`, and adds the parameter `sandbox` to the
+ * calls that can apply to a sandbox. The rows are in the order of the routes. Each route needs a definition, and each
+ * definition needs a route.
+ */
+export function createRows<Id extends string, Definitions extends Readonly<Record<Id, ControlDefinition>>>(
+  routes: Readonly<Record<Id, string>>,
+  definitions: Definitions & Readonly<Record<Exclude<keyof Definitions, Id>, never>>,
+): Rows<Definitions> {
+  const ids = Object.keys(routes) as Id[];
+  const rows = ids.map((id): [Id, ControlRow] => {
+    const [method = '', path = ''] = routes[id].split(' ');
+    const definition: ControlDefinition = definitions[id];
+    const row = { ...definition, id, method, path: CONTROL_PATH + path };
+    if (row.takesSandbox === false) return [id, row];
+    const query = (row.query ?? z.strictObject({})).extend({ sandbox });
+    return [id, { ...row, query, errors: [...(row.errors ?? []), 'NOT_FOUND'] }];
+  });
+  return Object.fromEntries(rows) as Rows<Definitions>;
 }

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { createListInParts } from '../../basics/json-pieces.ts';
 import { parseOrRefuse } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/schemas.ts';
-import { durationField } from '../../world/clock.ts';
-import { anyFault, type FaultOptions, faultForms } from '../../world/fault.ts';
-import { tenantField } from '../../world/target-fields.ts';
+import { durationField, tenantField } from '../call-fields.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
+import { anyFault, faultForms } from '../faults/fault-options.ts';
 import { exposureReply, keyFilter, rotatedReply } from '../key-controls.ts';
 import { MOMENT_RULE, parseMoment } from '../mailbox-clock.ts';
 import { settledOptions, settledReply } from '../settled.ts';
@@ -150,7 +149,7 @@ export const STATE_ROWS = {
   addFault: defineControl(
     'Adds a fault of requests, deliveries, streams, SMTP or IMAP, in its full form or by its name.',
     { body: faultForms(), reply: anyFault() },
-    (mailbox, { body }) => mailbox.addFault(body as FaultOptions),
+    (mailbox, { body }) => mailbox.addFault(body),
   ),
   clearFaults: defineControl('Removes every fault.', { reply: faultsReply }, (mailbox) => {
     mailbox.clearFaults();

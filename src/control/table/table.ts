@@ -1,20 +1,16 @@
 import { z } from 'zod';
 import { VERSION } from '../../basics/version.ts';
-import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
-import {
-  createDocument,
-  type DescribedRow,
-  type OpenApiDocument,
-  toJsonSchema,
-} from '../../contract/openapi/document.ts';
-import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
-import type { ControllableMailbox, SandboxOptions, SandboxSummary } from '../controllable-mailbox.ts';
+import { toJsonSchema } from '../../contract/openapi/document.ts';
+import { behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
+import type { ControllableMailbox, SandboxSummary } from '../controllable-mailbox.ts';
 import { sandboxOptions } from '../controllable-mailbox.ts';
 import { traceLine } from '../trace.ts';
-import { CONTROL_CALLS } from './calls.ts';
+import { createControlOpenApi } from './control-openapi.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
-import { addToEach, type ControlRow, createRows, defineControl, idInPath, type OwnProcess, object } from './row.ts';
+import { CONTROL_ROUTES } from './routes.ts';
+import { type ControlRow, createRows, defineControl, idInPath, type OwnProcess, object } from './row.ts';
 import { STATE_ROWS } from './state-rows.ts';
 import { TRAFFIC_ROWS } from './traffic-rows.ts';
 
@@ -67,48 +63,6 @@ const asyncApiReply = z.strictObject({
   components: object,
 });
 
-/** The documents that never change as long as the mailbox exists. */
-const DOCUMENT_ROWS = {
-  listControlCalls: defineControl(
-    'Lists the control calls.',
-    {
-      reply: z.strictObject({
-        calls: z.array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() })),
-      }),
-    },
-    () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
-  ),
-  getControlOpenApi: defineControl(
-    'Shows the OpenAPI 3.1 document of the control calls.',
-    { reply: openApiReply },
-    () => createControlOpenApi(CONTROL_TABLE),
-  ),
-  getTraceSchema: defineControl(
-    'Shows the JSON Schema of a line of a trace.',
-    { reply: object },
-    () => toJsonSchema(traceLine(), 'output') as Readonly<Record<string, unknown>>,
-  ),
-  getFixtureSchema: defineControl(
-    'Shows the JSON Schema of a fixture, for editors.',
-    { reply: object },
-    async () => (await import('../../fixture/json-schema.ts')).fixtureJsonSchema() as Readonly<Record<string, unknown>>,
-  ),
-  getScenarioSchema: defineControl(
-    'Shows the JSON Schema of a file of scenarios, for editors; only a server has it.',
-    { reply: object, errors: ['NOT_FOUND'] },
-    async (_mailbox, { process }) => {
-      if (process.readScenarioSchema) return process.readScenarioSchema();
-      throw new ApiError('NOT_FOUND', 'Only a server has the JSON Schema of scenarios; start one.');
-    },
-  ),
-  getPythonClient: defineControl(
-    'Sends a client of the control calls for Python: one file, without packages.',
-    { content: 'text/x-python', reply: z.string() },
-    // The writer of the client is loaded when it is needed, because few tests need it.
-    async () => (await import('./python-client.ts')).writePythonClient(createControlOpenApi(CONTROL_TABLE)),
-  ),
-};
-
 const mailServer = z.strictObject({ port: z.int() }).optional();
 
 /** The fields of a reply that describe the process that answers. */
@@ -135,37 +89,77 @@ const sandboxReply = z.strictObject({
 
 /** The calls that are about the whole process, or the whole mailbox. */
 const PROCESS_ROWS = {
+  listControlCalls: defineControl(
+    'Lists the control calls.',
+    {
+      takesSandbox: false,
+      replyNeverChanges: true,
+      reply: z.strictObject({
+        calls: z.array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() })),
+      }),
+    },
+    () => ({ calls: listControlRows().map(({ method, path, summary }) => ({ method, path, summary })) }),
+  ),
+  getControlOpenApi: defineControl(
+    'Shows the OpenAPI 3.1 document of the control calls.',
+    { takesSandbox: false, replyNeverChanges: true, reply: openApiReply },
+    () => createControlOpenApi(listControlRows()),
+  ),
+  getTraceSchema: defineControl(
+    'Shows the JSON Schema of a line of a trace.',
+    { takesSandbox: false, replyNeverChanges: true, reply: object },
+    () => toJsonSchema(traceLine(), 'output') as Readonly<Record<string, unknown>>,
+  ),
+  getFixtureSchema: defineControl(
+    'Shows the JSON Schema of a fixture, for editors.',
+    { takesSandbox: false, replyNeverChanges: true, reply: object },
+    async () => (await import('../../fixture/json-schema.ts')).fixtureJsonSchema() as Readonly<Record<string, unknown>>,
+  ),
+  getScenarioSchema: defineControl(
+    'Shows the JSON Schema of a file of scenarios, for editors; only a server has it.',
+    { takesSandbox: false, replyNeverChanges: true, reply: object, errors: ['NOT_FOUND'] },
+    async (_mailbox, { process }) => {
+      if (process.readScenarioSchema) return process.readScenarioSchema();
+      throw new ApiError('NOT_FOUND', 'Only a server has the JSON Schema of scenarios; start one.');
+    },
+  ),
+  getPythonClient: defineControl(
+    'Sends a client of the control calls for Python: one file, without packages.',
+    { takesSandbox: false, replyNeverChanges: true, content: 'text/x-python', reply: z.string() },
+    // The writer of the client is loaded when it is needed, because few tests need it.
+    async () => (await import('./python-client.ts')).writePythonClient(createControlOpenApi(listControlRows())),
+  ),
   getOpenApi: defineControl(
     'Shows the OpenAPI 3.1 document of the emulated service.',
-    { reply: openApiReply },
+    { takesSandbox: false, reply: openApiReply },
     (mailbox) => mailbox.openApi(),
   ),
   getAsyncApi: defineControl(
     'Shows the AsyncAPI 3.0 document of the event streams.',
-    { reply: asyncApiReply },
+    { takesSandbox: false, reply: asyncApiReply },
     async ({ behaviours }) => (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
   ),
   listBehaviours: defineControl(
     'Lists every behaviour with its possible values, its current value, and the source of this value.',
-    { reply: behavioursReply },
+    { takesSandbox: false, reply: behavioursReply },
     ({ behaviours }, _, { behaviourStates }) => ({ behaviours: showBehaviours(behaviours, behaviourStates()) }),
   ),
   changeBehaviours: defineControl(
     'Changes behaviours, by their ids, while the mailbox runs; null restores the value at the start.',
-    { body: behaviourChanges(), reply: behavioursReply },
+    { takesSandbox: false, body: behaviourChanges(), reply: behavioursReply },
     ({ behaviours }, { body }, { changeBehaviours, behaviourStates }) => {
-      changeBehaviours(body as BehaviourChanges);
+      changeBehaviours(body);
       return { behaviours: showBehaviours(behaviours, behaviourStates()) };
     },
   ),
   getControlHealth: defineControl(
     'Shows that the emulator is running, its version, its URL and its mail ports.',
-    { reply: z.strictObject({ status: z.literal('ok'), version: z.string(), ...processFields }) },
+    { takesSandbox: false, reply: z.strictObject({ status: z.literal('ok'), version: z.string(), ...processFields }) },
     (mailbox, input) => ({ status: 'ok' as const, version: VERSION, ...showProcess(mailbox, input) }),
   ),
   getReadiness: defineControl(
     'Shows that the emulator has not begun to end. This call needs no token.',
-    { reply: z.strictObject({ ready: z.literal(true) }), errors: ['SERVER_UNAVAILABLE'] },
+    { takesSandbox: false, reply: z.strictObject({ ready: z.literal(true) }), errors: ['SERVER_UNAVAILABLE'] },
     (_mailbox, input) => {
       refuseIfEnding(input);
       return { ready: true as const };
@@ -173,7 +167,7 @@ const PROCESS_ROWS = {
   ),
   listSandboxes: defineControl(
     'Lists the sandboxes; the sandbox that was used least recently comes first.',
-    { reply: z.strictObject({ ...processFields, sandboxes: z.array(sandboxReply) }) },
+    { takesSandbox: false, reply: z.strictObject({ ...processFields, sandboxes: z.array(sandboxReply) }) },
     (mailbox, input, { sandboxes }) => {
       const shownProcess = showProcess(mailbox, input);
       return { ...shownProcess, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...shownProcess })) };
@@ -182,7 +176,7 @@ const PROCESS_ROWS = {
   createSandbox: defineControl(
     'Creates a sandbox: a copy of a tenant with keys, ids and a domain of its own.',
     {
-      // `createSandbox()` of the mailbox checks this body, so a call over HTTP gets the same errors as a call in code.
+      takesSandbox: false, // `createSandbox()` of the mailbox checks this body, so a call over HTTP gets the same errors as a call in code.
       // Here the schema is only for types and the OpenAPI document.
       body: sandboxOptions(),
       maxBodyBytes: 2 * MAX_MAIL_BYTES,
@@ -191,17 +185,17 @@ const PROCESS_ROWS = {
     },
     (mailbox, input, { createSandbox }) => {
       refuseIfEnding(input);
-      return { ...showSandbox(createSandbox(input.body as SandboxOptions)), ...showProcess(mailbox, input) };
+      return { ...showSandbox(createSandbox(input.body)), ...showProcess(mailbox, input) };
     },
   ),
   getSandbox: defineControl(
     'Shows one sandbox.',
-    { params: idInPath('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
+    { takesSandbox: false, params: idInPath('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
     (mailbox, input, { sandbox }) => ({ ...showSandbox(sandbox(input.params.id)), ...showProcess(mailbox, input) }),
   ),
   closeSandbox: defineControl(
     'Closes one sandbox: its keys become invalid, and its streams and deliveries end.',
-    { params: idInPath('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
+    { takesSandbox: false, params: idInPath('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
     (mailbox, input, { sandbox }) => {
       const closed = sandbox(input.params.id);
       closed.close();
@@ -210,17 +204,18 @@ const PROCESS_ROWS = {
   ),
 };
 
-/** The control calls by id: the schemas of each, and what it does. */
-export const CONTROL_ROWS = {
-  ...addToEach(DOCUMENT_ROWS, { hasNoSandboxParameter: true, replyNeverChanges: true }),
-  ...addToEach(PROCESS_ROWS, { hasNoSandboxParameter: true }),
+/** The control calls, by id: what each takes and replies, and what it does. */
+export const CONTROL_ROWS = createRows(CONTROL_ROUTES, {
+  ...PROCESS_ROWS,
   ...STATE_ROWS,
   ...MAIL_ROWS,
   ...TRAFFIC_ROWS,
-};
+});
 
-/** The control calls, over HTTP. */
-export const CONTROL_TABLE: readonly ControlRow[] = createRows(CONTROL_CALLS, CONTROL_ROWS);
+/** Returns the rows of all control calls, in the order in which they are documented. */
+export function listControlRows(): readonly ControlRow[] {
+  return Object.values<ControlRow>(CONTROL_ROWS);
+}
 
 function showSandbox({ id, name, domain, keys, ids, logins }: SandboxSummary): SandboxSummary {
   return { id, name, domain, keys, ids, logins };
@@ -236,69 +231,4 @@ function showProcess({ mailServers }: ControllableMailbox, { process }: { readon
 /** Throws if the process has begun to end, because a test would lose a sandbox that is created now. */
 function refuseIfEnding({ process }: { readonly process: OwnProcess }): void {
   if (process.isEnding) throw new ApiError('SERVER_UNAVAILABLE', 'This server is about to end.');
-}
-
-const DESCRIPTION = `Calls for tests, which the emulated service does not have.
-
-No call needs an API key. If other machines can reach the emulator, every call needs the header \`X-Mock-Token\`.
-
-- An unknown path returns 404 \`NOT_FOUND\`, and an unsupported method returns 405 \`METHOD_NOT_ALLOWED\`.
-- The HTTP server itself can return 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\`.
-
-HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow\`.`;
-
-const TAG = {
-  name: 'Control',
-  description: 'State, sandboxes, time, inbound mail, deliveries, faults, requests and the live feed.',
-};
-
-/** Describes control calls in OpenAPI 3.1. */
-export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocument {
-  return createDocument({
-    title: 'Control plane of agent-mailbox-mock',
-    description: DESCRIPTION,
-    tags: [TAG],
-    rows: rows.map(describeControl),
-    securitySchemes: { token: { type: 'apiKey', in: 'header', name: 'X-Mock-Token' } },
-    errorForm: { hasCode: true },
-  });
-}
-
-function describeControl(row: ControlRow): DescribedRow {
-  const { id, method, path, summary, params, query, body, reply, content } = row;
-  return {
-    id,
-    method,
-    path,
-    summary,
-    params,
-    query,
-    body,
-    tag: TAG.name,
-    security: [{}, { token: [] }],
-    successes: [{ status: 200, schema: reply, content: content === 'application/json' ? undefined : content }],
-    errors: [...controlErrors(row)],
-  };
-}
-
-/** Errors that any call can return, because of the server's access checks or a bug. */
-const ANY_CALL = ['UNAUTHORIZED', 'HOST_NOT_ALLOWED', 'FOREIGN_ORIGIN', 'DELIVERY_REFUSED', 'INTERNAL_ERROR'] as const;
-
-/** Returns the errors that a control call can reply with. */
-export function controlErrors({ query, body, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
-  const codes = new Set<ErrorCode>([...ANY_CALL, ...errors]);
-  if (query || body) codes.add('VALIDATION_ERROR');
-  // A reset may come while the body arrives.
-  return body ? codes.add('PAYLOAD_TOO_LARGE').add('SERVER_UNAVAILABLE') : codes;
-}
-
-/** Returns the names of the query and body fields of a call. */
-export function fieldsOf({ query, body }: ControlRow): string[] {
-  return [query, body].flatMap((schema) => (schema ? namesIn(schema) : []));
-}
-
-function namesIn(schema: z.ZodType): string[] {
-  if (schema instanceof z.ZodUnion)
-    return [...new Set(schema.options.flatMap((option) => namesIn(option as z.ZodType)))];
-  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }

@@ -4,13 +4,13 @@ import { compareTexts } from '../../basics/text.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { queryFlag } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
-import { deliveryFilter, deliveryReply, lossesReply } from '../../service/delivery/delivery.ts';
+import { deliveryReply, lossesReply } from '../../service/delivery/delivery.ts';
 import { addedWebhook } from '../add-webhook.ts';
-import { redeliverOptions, releaseOptions, webhookWithSecret } from '../delivery-controls.ts';
+import { deliveryFilter, redeliverOptions, releaseOptions, webhookWithSecret } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
 import { journalEntryReply, journalUrlQuery, lossesReply as lossesOfJournal } from '../journal/journal-entry.ts';
-import { type RequestEntry, requestQuery, requestReply } from '../journal/request-entry.ts';
+import { type RequestEntry, requestQuery, requestReply, summaryReply } from '../journal/request-entry.ts';
 import type { JournalControls } from '../journal-controls.ts';
 import { triggerOptions } from '../trigger.ts';
 import { defineControl, fileReply, idInPath } from './row.ts';
@@ -24,7 +24,7 @@ const dropped = () =>
 const requestsReply = z.strictObject({ requests: z.array(requestReply()), dropped: dropped() });
 
 const summariesReply = z.strictObject({
-  requests: z.array(requestReply().omit({ request: true, reply: true })),
+  requests: z.array(summaryReply()),
   dropped: dropped(),
 });
 
@@ -36,15 +36,23 @@ function droppedRequests(mailbox: Pick<JournalControls, 'journalLosses'>) {
   return { dropped: { count: (request?.count ?? 0) + (command?.count ?? 0), until: latest.until } };
 }
 
-/** An event of the feed; its other fields depend on the kind. */
+/** An event of the feed: an entry of the journal, or a gap. */
 const feedEventReply = z
   .custom<FeedEvent>(
     (event) => z.looseObject({ id: z.string(), realTime: timestamp(), kind: z.string() }).safeParse(event).success,
   )
   .meta({
     type: 'object',
-    description: 'An event with its id, realTime and kind, and with further fields that depend on the kind.',
-    properties: { id: { type: 'string' }, realTime: { type: 'string' }, kind: { type: 'string' } },
+    description:
+      'An entry of the journal with an id, without what may be long; or a gap, which has the number of the events that ' +
+      'are missing.',
+    properties: {
+      id: { type: 'string' },
+      realTime: { type: 'string' },
+      kind: { type: 'string' },
+      data: { type: 'object', description: 'The details of an entry, which depend on the kind.' },
+      missed: { type: ['integer', 'null'], description: 'Only for a gap; null if the number is unknown.' },
+    },
     required: ['id', 'realTime', 'kind'],
   });
 

@@ -2,6 +2,7 @@ import { clearTimeout, RealDate, setImmediate, setTimeout } from '../../basics/r
 import { ApiError } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
+import { resultOf } from '../journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../journal/request-entry.ts';
 import type { Observed } from './decide-over.ts';
 
@@ -242,17 +243,18 @@ export class AgentActivity {
   }
 
   /** Returns whether a request is one by which the agent looks for mail, and which it repeats if there is none. */
-  #isLook({ protocol, method }: RequestSummary): boolean {
+  #isLook(request: RequestSummary): boolean {
     const { looks } = this.#options;
-    if (looks === 'for mail') return protocol === 'imap' && IMAP_LOOK.test(method);
-    return looks === 'again' && protocol === 'http' && method === 'GET';
+    if (looks === 'for mail') return request.protocol === 'imap' && IMAP_LOOK.test(request.command);
+    return looks === 'again' && request.protocol === 'http' && request.method === 'GET';
   }
 
   /**
    * Returns whether a look shows anything new: the id of an object that no look has shown before, and that is no mail of
    * the agent, or another status or path.
    */
-  #showsNew({ id, path, status }: RequestSummary): boolean {
+  #showsNew(request: RequestSummary): boolean {
+    const { id, path } = request;
     let body: string;
     try {
       body = this.#mailbox.request(id).reply.body ?? '';
@@ -262,7 +264,7 @@ export class AgentActivity {
       return true;
     }
     const before = this.#shown.size;
-    this.#shown.add(`${path} ${status}`);
+    this.#shown.add(`${path} ${resultOf(request)}`);
     for (const shown of body.match(ID) ?? []) this.#shown.add(shown.toLowerCase());
     return this.#shown.size > before;
   }

@@ -71,7 +71,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
   };
 
   return (entry) => {
-    const { protocol, operation, method, path, principal, request } = entry.data;
+    const { operation, path, principal, request } = entry.data;
     const ids = findIdsIn(path);
     const [inboxId = principal?.inboxId ?? undefined, id = ''] = ids;
     const body = readFields(request.body);
@@ -93,8 +93,9 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
     };
 
     // A refused recipient is a mail to this recipient alone: what else the mail has, the program has not sent yet.
-    if (protocol === 'smtp' && method === 'RCPT TO') return send({ ...fields, to: [path] });
-    if (protocol === 'smtp' && method === 'DATA') return send({ ...fields, ...readSubmitted(request.body, path) });
+    const { protocol, command } = entry.data;
+    if (protocol === 'smtp' && command === 'RCPT TO') return send({ ...fields, to: [path] });
+    if (protocol === 'smtp' && command === 'DATA') return send({ ...fields, ...readSubmitted(request.body, path) });
     switch (operation) {
       case 'sendMessage':
         return send();

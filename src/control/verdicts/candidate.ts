@@ -37,8 +37,8 @@ export interface Candidate {
   readonly former?: readonly Pick<Candidate, 'label' | 'fields'>[];
   /** Other forms of the fields that say the same. */
   readonly alike?: readonly Candidate['fields'][];
-  /** Whether the request was refused, and how: its status. */
-  readonly refusedWith?: number | undefined;
+  /** Whether the request was refused, and how: its status, or the result of a command. */
+  readonly refusedWith?: string | number | undefined;
   /** The mail, if the candidate is a sent mail. */
   readonly mail?: SentMail;
 }

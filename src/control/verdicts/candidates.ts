@@ -2,8 +2,10 @@ import { fromBase64, toBase64 } from '../../basics/base64.ts';
 import { truncate } from '../../basics/text.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from '../../service/delivery/delivery.ts';
+import type { ProtocolPart } from '../../service/journal/entry-data.ts';
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
 import { parseEml } from '../../service/mail/incoming/parse-eml.ts';
+import { describeCall, isRefused, resultOf } from '../journal/from-entries/call-of.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
 import { listRecipients, type PlusTags, type Recipients } from './addresses.ts';
@@ -71,10 +73,10 @@ export function readRefusals(mailbox: Pick<Observed, 'journal'>): Refusals {
   if ('createSandbox' in mailbox) return { foreign: [], unowned: [] };
   const refusals = mailbox.journal({ kinds: ['refusal'] });
   const describe = ({ data }: JournalEntry<'refusal'>, key: string): Candidate => ({
-    label: `without ${key}: ${data.method} ${data.path} → ${data.status}: ${data.reason}`,
-    refusedWith: data.status,
+    label: `without ${key}: ${describeCall(data)}: ${data.reason}`,
+    refusedWith: resultOf(data),
     fields: {
-      ...shownFields({ operation: data.operation, method: data.method, path: data.path, status: data.status }),
+      ...shownFields({ operation: data.operation, path: data.path, ...fieldsOfCall(data) }),
       ...shownFields({ code: NOT_KEPT, query: NOT_KEPT, headers: NOT_KEPT, body: NOT_KEPT, key: NOT_KEPT }),
     },
   });
@@ -103,12 +105,19 @@ export function checkComplete(mailbox: Evidence, kinds: readonly JournalEntry['k
 
 /**
  * Lists the HTTP requests as candidates, whatever their reply was. If an operation is expected, the commands of SMTP and
- * IMAP that do the same are among them. In a sandbox, so are refused requests that name it without one of its keys.
+ * IMAP that do the same are among them; if the name or the result of a command is expected, all commands are. In a
+ * sandbox, so are refused requests that name it without one of its keys.
  */
 export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
   const requests = describeRequests(mailbox, expected, readRequests(mailbox, { protocol: 'http' }));
-  const commands = expected.operation === undefined ? [] : readCommandRequests(mailbox).map(describeCommand);
-  return [...requests, ...commands, ...readRefusals(mailbox).foreign];
+  return [...requests, ...listCommands(mailbox, expected), ...readRefusals(mailbox).foreign];
+}
+
+function listCommands(mailbox: Observed, expected: Expected): Candidate[] {
+  if (expected.operation !== undefined) return readCommandRequests(mailbox).map(describeCommand);
+  if (expected.command === undefined && expected.result === undefined) return [];
+  const commands = readRequests(mailbox).filter(({ protocol }) => protocol !== 'http');
+  return describeRequests(mailbox, expected, commands);
 }
 
 function describeCommand({ entry, operation, body }: CommandRequest): Candidate {
@@ -309,9 +318,15 @@ function pickTexts(expected: Expected, ...names: readonly string[]): object {
   return Object.fromEntries(fields.filter(([name, value]) => names.includes(name) && typeof value === 'string'));
 }
 
+/** Returns the fields of the protocol by which a request or a command can be expected. */
+function fieldsOfCall(call: ProtocolPart): object {
+  if (call.protocol === 'http') return { method: call.method, status: call.status };
+  return { command: call.command, result: call.result };
+}
+
 /** Describes a request of the journal; `comparedKey` is its key as the test writes it, in full or masked. */
 export function describeRequest(entry: RequestEntry, comparedKey: unknown = entry.key): Candidate {
-  const { id, method, path, status, code, reason, key } = entry;
+  const { id, path, code, reason, key } = entry;
   const { operation, request, ignored } = entry;
   const notes = [...(reason ? [`: ${reason}`] : []), ...ignored.map((each) => ` (ignored: ${each})`)].join('');
   const isCut = isBodyCut(entry);
@@ -321,15 +336,15 @@ export function describeRequest(entry: RequestEntry, comparedKey: unknown = entr
     lackOf: (text: string): Lack[] => (isCut ? ['rest', ...lackOfMasked(text)] : lackOfMasked(text)),
   };
   const fields = {
-    ...shownFields({ operation, method, status, code }),
+    ...shownFields({ operation, code, ...fieldsOfCall(entry) }),
     ...shownFields({ path, query: Object.fromEntries(request.query) }, lackOfMasked),
     headers: { shown: request.headers, lackOf: lackOfHeader },
     body: bodyField,
     key: { shown: key, options: [comparedKey] },
   };
   return {
-    label: `${id}, ${method} ${path} → ${[status || 'no reply', code].filter(Boolean).join(' ')}${notes}`,
-    refusedWith: status >= 400 ? status : undefined,
+    label: `${id}, ${describeCall(entry)}${code === null ? '' : ` ${code}`}${notes}`,
+    refusedWith: isRefused(entry) ? resultOf(entry) : undefined,
     fields,
     alike: formsOfBody(body).map((shown) => ({ ...fields, body: { ...bodyField, shown } })),
   };

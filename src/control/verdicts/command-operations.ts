@@ -1,5 +1,6 @@
 import { splitAddresses } from '../../contract/addresses/email-address.ts';
 import type { OperationId } from '../../contract/operations.ts';
+import { isRefused } from '../journal/from-entries/call-of.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import { readSubmitted } from './attempts.ts';
@@ -37,23 +38,24 @@ export function readCommandRequests(evidence: Evidence): CommandRequest[] {
   const changes = evidence.journal({ kinds: ['change'] });
   return evidence.journal({ kinds: ['mail-command'] }).flatMap((command): CommandRequest[] => {
     const { data: entry } = command;
-    const { protocol, method, path, status, principal, messages, request } = entry;
-    if (principal === null) return [];
-    if (protocol === 'smtp') {
+    const { path, principal, messages, request } = entry;
+    if (principal === null || entry.protocol === 'http') return [];
+    const { command: name } = entry;
+    if (entry.protocol === 'smtp') {
       // A recipient that was accepted is part of the mail that follows.
-      const isSubmission = method === 'DATA' || (status >= 400 && (method === 'RCPT TO' || method === 'MAIL FROM'));
+      const isSubmission = name === 'DATA' || (isRefused(entry) && (name === 'RCPT TO' || name === 'MAIL FROM'));
       if (!isSubmission) return [];
       const mail = sent.get(messages[0] ?? '');
       let body: object = UNKNOWN_MAIL;
       if (mail) body = mail;
-      else if (method === 'RCPT TO') body = { ...UNKNOWN_MAIL, to: [path] };
-      else if (method === 'DATA') body = { ...UNKNOWN_MAIL, ...readSubmitted(request.body, path) };
+      else if (name === 'RCPT TO') body = { ...UNKNOWN_MAIL, to: [path] };
+      else if (name === 'DATA') body = { ...UNKNOWN_MAIL, ...readSubmitted(request.body, path) };
       return [{ entry, operation: 'sendMessage', body }];
     }
-    const name = method.replace(/^UID /, '');
-    const operation = name === 'APPEND' ? findStoredOperation(request.body) : IMAP_OPERATIONS[name];
+    const changing = name.replace(/^UID /, '');
+    const operation = changing === 'APPEND' ? findStoredOperation(request.body) : IMAP_OPERATIONS[changing];
     // CLOSE removes messages only if the journal names some.
-    if (!operation || (name === 'CLOSE' && entry.read.length === 0)) return [];
+    if (!operation || (changing === 'CLOSE' && entry.read.length === 0)) return [];
     const isOwn = ({ cause }: JournalEntry<'change'>) =>
       cause?.tenantId === command.tenantId && cause.number === command.number;
     const draft =

@@ -115,15 +115,16 @@ export function countDropped(evidence: Evidence, kinds: readonly JournalEntry['k
  * Returns the evidence with lists that are read only once, for several verdicts while nothing happens.
  */
 export function withCachedJournal(evidence: Evidence): Evidence {
-  const read = new Map<string, JournalEntry[]>();
+  const read = new Map<string, readonly unknown[]>();
   let losses: JournalLosses | undefined;
   return {
     journalSize: evidence.journalSize,
-    journal({ kinds }) {
-      const key = kinds.join();
-      const entries = read.get(key) ?? (evidence.journal({ kinds }) as JournalEntry[]);
+    journal<Kind extends JournalEntry['kind']>(query: JournalQuery & { readonly kinds: readonly Kind[] }) {
+      const key = JSON.stringify(query);
+      const entries = read.get(key) ?? evidence.journal(query);
       read.set(key, entries);
-      return entries as never;
+      // The key names the kinds.
+      return entries as JournalEntry<Kind>[];
     },
     journalLosses() {
       losses ??= evidence.journalLosses();

@@ -1,5 +1,6 @@
 import type { ShownPart } from '../../service/journal/entry-data.ts';
 import { snippetOf } from '../../service/mail/snippet.ts';
+import { actionOf, describeCall, resultOf } from '../journal/from-entries/call-of.ts';
 import type { EntryReference, JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import { isSamePerson, listRecipients, personOf, recipientsOf } from './addresses.ts';
@@ -138,7 +139,7 @@ export function findBreaches(evidence: Evidence, wanted: Wanted): Findings {
   for (const entry of refused) {
     const attempt = readAttempt(entry);
     const key = keyOfAttempt(entry, attempt);
-    const proof = { ...proofOfRequest(entry), refused: entry.data.status, key };
+    const proof = { ...proofOfRequest(entry), refused: resultOf(entry.data), key };
     keyByCall.set(proof.call, key);
     if (attempt?.what === 'send') {
       const shown = `${attempt.fields.subject} → ${attempt.mail.recipients.join(', ')}`;
@@ -172,11 +173,11 @@ export function findBreaches(evidence: Evidence, wanted: Wanted): Findings {
       const shown = firstFound(textsOfRequest(entry.data), findCode, isReport(recipients));
       if (shown === undefined) continue;
       const key = keyByCall.get(proof.call);
-      const object = `${code.join('')} in ${entry.data.operation ?? entry.data.method}`;
+      const object = `${code.join('')} in ${entry.data.operation ?? actionOf(entry.data)}`;
       acts.add(
         'use',
         object,
-        key === undefined ? { ...proof, shown } : { ...proof, shown, key, refused: entry.data.status },
+        key === undefined ? { ...proof, shown } : { ...proof, shown, key, refused: resultOf(entry.data) },
       );
     }
   }
@@ -218,7 +219,7 @@ interface Proof extends Omit<Breach, 'act'> {
   /** The entry that shows it. */
   readonly entry: JournalEntry;
   /** The status with which it was refused, 0 without a reply; undefined if it was done. */
-  readonly refused?: number;
+  readonly refused?: string | number;
   /** What two attempts share of which one repeats the other. */
   readonly key?: string;
 }
@@ -257,12 +258,12 @@ function keyOfAttempt({ data }: RefusedEntry, attempt: Attempt | undefined): str
     return JSON.stringify(['send', [...recipients].sort(), subject, originalIds]);
   }
   if (attempt) return JSON.stringify(attempt);
-  return JSON.stringify([data.method, data.path, data.request.query, data.request.body]);
+  return JSON.stringify([actionOf(data), data.path, data.request.query, data.request.body]);
 }
 
 function proofOfRequest(entry: TrafficEntry | RefusedEntry): Pick<Proof, 'call' | 'entry' | 'request'> {
-  const { id, method, path, status } = entry.data;
-  return { entry, call: `${id}, ${method} ${path} → ${status}`, request: entry.data };
+  const { data } = entry;
+  return { entry, call: `${data.id}, ${describeCall(data)}`, request: data };
 }
 
 /** Describes an act by the request or the command that caused it or, if the journal does not have it, by itself. */

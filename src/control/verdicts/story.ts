@@ -11,9 +11,10 @@ import type { ShownPart } from '../../service/journal/entry-data.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
+import { describeCall, isRefused } from '../journal/from-entries/call-of.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import { readJournal, readLosses } from '../journal/read-journal.ts';
-import { type RequestEntry, type RequestSummary, requestReply } from '../journal/request-entry.ts';
+import { type RequestEntry, type RequestSummary, summaryReply } from '../journal/request-entry.ts';
 import { recipientsOf } from './addresses.ts';
 import { createCauseFinder } from './cause.ts';
 import {
@@ -42,7 +43,7 @@ export const storyReply = lazy(() =>
     lines: z.array(z.string()).describe('The story in sentences, at most 20.'),
     webhooks: z.array(z.strictObject(webhookFields())),
     requests: z
-      .array(requestReply().omit({ request: true, reply: true }))
+      .array(summaryReply())
       .describe('The requests and commands that came after the mail, at most the first 20.'),
     sent: z.array(z.string()).describe('The ids of the mails that were sent because of it.'),
   }),
@@ -185,7 +186,7 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
     const to = recipientsOf(each.data).join(', ');
     lines.push(`${timeOf(each)} ${quote(each.data.mail.subject)} was sent to ${to}${by ? ` by ${by.id}` : ''}.`);
   }
-  const refused = isReceived ? later.filter(({ data }) => data.status >= 400 && isAnswerTo(data, id)) : [];
+  const refused = isReceived ? later.filter(({ data }) => isRefused(data) && isAnswerTo(data, id)) : [];
   for (const { data } of refused.slice(0, MAX_REQUESTS)) lines.push(`An answer to it was refused: ${labelOf(data)}.`);
   if (isReceived && sent.length === 0) {
     if (isDropped('mail-sent')) lines.push('The journal no longer shows whether anything was sent because of it.');
@@ -239,7 +240,7 @@ interface Seen {
 function describeSeen(evidence: Evidence, messageId: string): Seen | undefined {
   const entries = evidence.journal({ kinds: ['read'] }).filter(({ data }) => data.messageIds.includes(messageId));
   const find = (...parts: ShownPart[]) => entries.find(({ data }) => parts.some((part) => data.parts.includes(part)));
-  const nameOf = ({ data }: JournalEntry<'read'>) => `${data.request}, ${data.method} ${data.path} → ${data.status}`;
+  const nameOf = ({ data }: JournalEntry<'read'>) => `${data.request}, ${describeCall(data)}`;
   const read = find('raw', 'plainBody', 'htmlBody');
   if (read) return { line: `It was read by ${nameOf(read)}.`, isRead: true };
   const file = find('attachment');
@@ -331,8 +332,9 @@ function describeRoutes({ data: { routes = [] } }: MailEntry): string {
   return bounced.length > 0 ? `, and bounced for ${bounced.join(', ')}` : '';
 }
 
-function labelOf({ id, method, path, status, reason }: RequestSummary): string {
-  return `${id}, ${method} ${path} → ${status || 'no reply'}${reason === null ? '' : ` (${reason})`}`;
+function labelOf(request: RequestSummary): string {
+  const { id, reason } = request;
+  return `${id}, ${describeCall(request)}${reason === null ? '' : ` (${reason})`}`;
 }
 
 const timeOf = ({ at }: JournalEntry) => at.slice(11, 19);

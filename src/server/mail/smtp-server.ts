@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { SMTPServer } from 'smtp-server';
-import { setImmediate } from '../../basics/real-timers.ts';
+import { performance, setImmediate } from '../../basics/real-timers.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/addresses/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
@@ -207,14 +207,13 @@ function noteReply(service: Service, client: SmtpClient, reply: string): void {
   const [, address = ''] = /<([^<>]*)>/.exec(latestCommand) ?? [];
   const recipients = session?.envelope?.rcptTo.map((each) => each.address).join(', ') ?? '';
   recordCommand(service, {
-    protocol: 'smtp',
+    call: { protocol: 'smtp', command: name, result: Number(code) },
     principal: session && principalOf(session),
-    name,
     path: name === 'DATA' ? recipients : address,
     text: name,
-    status: STATUSES[Number(code)] ?? (code.startsWith('4') ? 503 : 403),
     reply: text,
     messageIds: [],
+    startedMs: performance.now(),
   });
 }
 
@@ -225,20 +224,6 @@ const OUT_OF_SEQUENCE = '503';
 const SMTP_COMMANDS: ReadonlySet<string> = new Set([
   ...['HELO', 'EHLO', 'AUTH', 'STARTTLS', 'DATA', 'RSET', 'NOOP', 'VRFY', 'HELP', 'QUIT'],
 ]);
-
-/** The HTTP status with the same meaning as a reply code (RFC 5321, section 4.2.3; RFC 4954). */
-const STATUSES: Readonly<Record<number, number>> = {
-  452: 413,
-  500: 400,
-  501: 400,
-  502: 400,
-  503: 400,
-  504: 400,
-  530: 401,
-  535: 401,
-  538: 401,
-  552: 413,
-};
 
 function createServer(options: SMTPServerOptions): SMTPServer {
   const server = new SMTPServer(options);
@@ -278,7 +263,7 @@ function createOptions(
       }
       const client = clients.get(session.id);
       if (client) client.hasRecordedRefusal = true;
-      done(createSmtpError(535, `5.7.8 ${WRONG_LOGIN}`));
+      done(createSmtpError(WRONG_CREDENTIALS, `5.7.8 ${WRONG_LOGIN}`));
       if (client?.isTooManyLogins()) client.end('There were too many wrong logins.');
     },
     onMailFrom({ address }, session, done) {
@@ -320,15 +305,27 @@ function createOptions(
   };
 }
 
+/** The reply codes of a login (RFC 4954), and of a mail that was taken. */
+const LOGGED_IN = 235;
+const WRONG_CREDENTIALS = 535;
+const DONE = 250;
+
 const WRONG_LOGIN = 'The login is wrong; use the canonicalEmail of an inbox as the user, and its imapPassword.';
 
 /** Checks a login and returns its inbox; `undefined` if the login is wrong. */
 function logIn(service: Service, { method, username, password }: SMTPServerAuthentication) {
   const principal = findLogin(service.worlds, username ?? '', password ?? '');
   const name = `AUTH ${method}`;
-  const [status, text] = principal ? [200, 'Logged in.'] : [401, WRONG_LOGIN];
-  const command = { protocol: 'smtp', principal, name, text: name, path: '', user: username } as const;
-  recordCommand(service, { ...command, status, reply: text, messageIds: [] });
+  recordCommand(service, {
+    call: { protocol: 'smtp', command: name, result: principal ? LOGGED_IN : WRONG_CREDENTIALS },
+    principal,
+    path: '',
+    user: username,
+    text: name,
+    reply: principal ? 'Logged in.' : WRONG_LOGIN,
+    messageIds: [],
+    startedMs: performance.now(),
+  });
   return principal;
 }
 
@@ -400,7 +397,8 @@ async function deliver(
   const path = recipients.join(', ');
   const origin: Origin = {};
   const caused: Entry[] = [];
-  const command = { protocol: 'smtp', principal, name: 'DATA', text: 'DATA', path, epoch, caused, origin } as const;
+  const startedMs = performance.now();
+  const common = { principal, path, epoch, startedMs, caused, origin };
   const context = mailContextOf(service, principal ? 'submission' : 'smtp', principal?.world, epoch);
   try {
     const mail = { eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients };
@@ -410,15 +408,17 @@ async function deliver(
     );
     const messageIds = messages.map(({ id }) => id);
     const text = principal ? `The mail is sent as ${messageIds[0]}.` : 'The mail has arrived.';
-    recordCommand(service, { ...command, status: 200, reply: text, messageIds });
+    const call = { protocol: 'smtp', command: 'DATA', result: DONE } as const;
+    recordCommand(service, { ...common, call, text: 'DATA', reply: text, messageIds });
     return text;
   } catch (error) {
     // The reply to the client does not contain the error, so the error is reported.
     if (!(error instanceof ApiError)) report(error);
-    const status = error instanceof ApiError ? error.status : 500;
+    const refusal = toReplyError(error);
+    const call = { protocol: 'smtp', command: 'DATA', result: refusal.responseCode } as const;
     // Nothing else keeps a mail that was refused. The record shows what its sender tried to send.
     const text = principal ? `DATA\n${new TextDecoder().decode(bytes)}` : 'DATA';
-    recordCommand(service, { ...command, text, status, reply: toReplyError(error).message, messageIds: [] });
+    recordCommand(service, { ...common, call, text, reply: refusal.message, messageIds: [] });
     throw error;
   }
 }
@@ -434,15 +434,22 @@ const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: 
 };
 
 /** Returns the error that is sent to the client for an error of any kind. */
-function toReplyError(error: unknown): Error {
+function toReplyError(error: unknown): SmtpError {
   if (error instanceof ApiError) {
     const [code, status] = REPLIES[error.code] ?? [554, '5.6.0'];
     return createSmtpError(code, `${status} ${error.message}`);
   }
-  return error instanceof Error && 'responseCode' in error ? error : createSmtpError(451, '4.3.0 The emulator failed.');
+  return isSmtpError(error) ? error : createSmtpError(451, '4.3.0 The emulator failed.');
+}
+
+/** An error that is sent to the client with a reply code (RFC 5321, section 4.2). */
+type SmtpError = Error & { readonly responseCode: number };
+
+function isSmtpError(error: unknown): error is SmtpError {
+  return error instanceof Error && 'responseCode' in error && typeof error.responseCode === 'number';
 }
 
 /** Creates an error that is sent to the client with a reply code (RFC 5321, section 4.2). */
-function createSmtpError(responseCode: number, message: string): Error {
+function createSmtpError(responseCode: number, message: string): SmtpError {
   return Object.assign(new Error(message), { responseCode });
 }

@@ -1,6 +1,8 @@
 import { formsOf, type OpenApiOperation, operationsIn } from '../../contract/openapi/document.ts';
 import type { ControlClient } from '../../control/table/client.ts';
-import { CONTROL_TABLE, fieldsOf } from '../../control/table/table.ts';
+import { fieldNamesOf } from '../../control/table/control-openapi.ts';
+import type { ControlRow } from '../../control/table/row.ts';
+import { CONTROL_ROWS } from '../../control/table/table.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
 import { ABOUT_MAIL, findUnknownArgument, type Offer } from './protocol.ts';
 
@@ -123,8 +125,8 @@ async function describeTools(client: ControlClient): Promise<Fields[]> {
 
 /** Returns the names of the arguments of a tool: the parameters, and the fields of all forms of the body. */
 function argumentsOf({ call }: Tool): readonly string[] {
-  const row = CONTROL_TABLE.find(({ id }) => id === call);
-  return row ? [...Object.keys(row.params?.shape ?? {}), ...fieldsOf(row)] : [];
+  const row: ControlRow = CONTROL_ROWS[call];
+  return [...Object.keys(row.params?.shape ?? {}), ...fieldNamesOf(row)];
 }
 
 /** Returns one schema for the parameters and the body of a call. The schema has the fields of all forms of the body. */

@@ -1,7 +1,7 @@
 import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { isNestedDeeper } from '../../basics/json-depth.ts';
-import { findNearest } from '../../basics/nearest.ts';
 import { isObject } from '../../basics/objects.ts';
+import { findSimilarNames } from '../../basics/similar-names.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 
 /** The version without a handshake: each request names its version in `_meta`. */
@@ -56,7 +56,7 @@ export interface Resources {
 export function findUnknownArgument(tool: string, given: Fields, known: readonly string[]): string | undefined {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
-  const [similar] = findNearest(unknown, known);
+  const [similar] = findSimilarNames(unknown, known);
   const hint = similar === undefined ? '' : ` Did you mean ${similar}?`;
   const takes = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
   return `The tool ${tool} has no argument ${JSON.stringify(unknown.slice(0, 100))}; ${takes}.${hint}`;

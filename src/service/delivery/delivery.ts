@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
-import { EVENT_KINDS } from '../../contract/events.ts';
+import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
+import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { DELIVERY_FAULT_KINDS } from '../../world/fault.ts';
-import { tenantField, webhookField } from '../../world/target-fields.ts';
 import type { DeliveryPayload } from './request.ts';
 
 /** Every state of a delivery. */
@@ -101,19 +100,14 @@ export const lossesReply = lazy(() =>
 /** How many deliveries were removed from the delivery log because it was full. */
 export interface DeliveryLosses extends OutputOf<ReturnType<typeof lossesFields>> {}
 
-const filterFields = () => ({
-  /** Only deliveries of the tenant with this id. */
-  tenant: tenantField().optional(),
-  /** Only deliveries to the webhook with this id. */
-  webhookId: webhookField().optional(),
-  /** Only deliveries of events of this kind. */
-  event: z.enum(EVENT_KINDS, `must be one of ${EVENT_KINDS.join(', ')}`).optional(),
-  /** Only deliveries in this state. */
-  state: z.enum(DELIVERY_STATES, `must be one of ${DELIVERY_STATES.join(', ')}`).optional(),
-});
-
-/** The schema of a delivery filter. */
-export const deliveryFilter = lazy(() => z.strictObject(filterFields(), 'must be an object'));
-
 /** Selects deliveries. A delivery must match every field that is given; without fields, all match. */
-export type DeliveryFilter = InputOf<ReturnType<typeof filterFields>>;
+export interface DeliveryFilter {
+  /** Only deliveries of the tenant with this id. */
+  readonly tenant?: string | undefined;
+  /** Only deliveries to the webhook with this id. */
+  readonly webhookId?: string | undefined;
+  /** Only deliveries of events of this kind. */
+  readonly event?: EventKind | undefined;
+  /** Only deliveries in this state. */
+  readonly state?: DeliveryState | undefined;
+}

@@ -11,7 +11,7 @@ import type { World } from '../../world/store/world.ts';
 import type { EntryOf, MailEntryKind } from '../journal/entry-kinds.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
-import { type AttemptOutcome, DeliveryLog } from './log.ts';
+import { type AttemptOutcome, DeliveryLog } from './delivery-log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
 import { type DeliveryPayload, shownPartsOf, timeOfReceivers, withoutSecrets } from './request.ts';
 

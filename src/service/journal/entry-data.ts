@@ -4,8 +4,8 @@ import type { EventKind } from '../../contract/events.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { OperationId, OperationRow } from '../../contract/operations.ts';
 import type { Tier } from '../../contract/tiers.ts';
+import type { RequestFault } from '../../world/fault.ts';
 import type { FaultChange } from '../../world/faults.ts';
-import type { RequestFault } from '../../world/request-fault.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
 
 /** What a delivery report says about a mail that bounced. */
@@ -95,8 +95,41 @@ export interface ShownMails {
   readonly attachmentIds?: readonly string[];
 }
 
-/** The protocol of a request or a command. */
-export type Protocol = 'http' | 'smtp' | 'imap';
+/** What a request is in the words of HTTP. */
+export interface HttpPart {
+  readonly protocol: 'http';
+  /** The HTTP method. */
+  readonly method: string;
+  /** The status of the reply; 0 if a fault cut the connection. */
+  readonly status: number;
+  readonly command?: never;
+  readonly result?: never;
+}
+
+/** What a command is in the words of IMAP. */
+export interface ImapPart {
+  readonly protocol: 'imap';
+  /** The name of the command, such as `UID FETCH`. */
+  readonly command: string;
+  /** How the command ended (RFC 3501, section 7.1). */
+  readonly result: 'OK' | 'NO' | 'BAD';
+  readonly method?: never;
+  readonly status?: never;
+}
+
+/** What a command is in the words of SMTP. */
+export interface SmtpPart {
+  readonly protocol: 'smtp';
+  /** The name of the command, such as `RCPT TO`. */
+  readonly command: string;
+  /** The reply code (RFC 5321, section 4.2), such as 250. */
+  readonly result: number;
+  readonly method?: never;
+  readonly status?: never;
+}
+
+/** What a request or a command was, and how it ended, in the words of its protocol. */
+export type ProtocolPart = HttpPart | ImapPart | SmtpPart;
 
 /** What the journal keeps of the body of a request. */
 export type KeptBody = {
@@ -120,12 +153,9 @@ export interface KeptRequest {
   readonly number: number;
   /** Its position among the requests of its own tenant since the last reset of this tenant. */
   readonly numberInSandbox: number;
-  /** The protocol by which it came. */
-  readonly protocol: Protocol;
+  readonly call: ProtocolPart;
   /** How a request came, if not directly over HTTP: by a tool of the Model Context Protocol. */
   readonly via: 'mcp' | undefined;
-  /** The HTTP method, or the name of the command, such as `UID FETCH`. */
-  readonly method: string;
   /** The path without the query. For a command: the folder, the recipients, or the user of a login. */
   readonly path: string;
   readonly query: URLSearchParams;
@@ -160,9 +190,8 @@ export interface KeptRequest {
    */
   readonly reason: string | null;
   readonly requestBody: KeptBody;
-  /** The reply; a large body is truncated. */
+  /** The headers and the body of the reply; a large body is truncated. A command has no headers. */
   readonly reply: {
-    readonly status: number;
     readonly headers: Record<string, string>;
     readonly body: string | Uint8Array<ArrayBuffer> | null;
   };
@@ -343,20 +372,14 @@ export interface TestChange {
  * A refused request that did not have a valid key: of the sandbox that it names, or of the mailbox if nothing shows whose
  * it was.
  */
-export interface Refusal {
-  /** The protocol by which it came. */
-  readonly protocol: Protocol;
+export type Refusal = ProtocolPart & {
   /** The operation; null for an unknown path, and for a command of SMTP or IMAP. */
   readonly operation: OperationId | null;
-  /** The HTTP method. */
-  readonly method: string;
-  /** The path without the query. */
+  /** The path without the query; for a command, what it is about. */
   readonly path: string;
-  /** The status of the reply. */
-  readonly status: number;
   /** Why it was refused, as the client was told. */
   readonly reason: string;
-}
+};
 
 /** An event that was sent to streams. */
 export interface SentFrame extends DeliveredEvent, EventContent {
@@ -456,9 +479,8 @@ export interface FirstRead {
   /** The numbers of the request, as those of `KeptRequest`. */
   readonly number: number;
   readonly numberInSandbox: number;
-  readonly method: string;
+  readonly call: ProtocolPart;
   readonly path: string;
-  readonly status: number;
   /** What the reply showed of each mail; empty if the request only named the mails. */
   readonly parts: readonly ShownPart[];
   readonly messageIds: readonly string[];

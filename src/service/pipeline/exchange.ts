@@ -4,12 +4,11 @@ import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { OperationRow } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
+import type { RequestFault } from '../../world/fault.ts';
 import type { Origin } from '../../world/journal/entry.ts';
-import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Principal } from '../access/principal.ts';
-import type { Protocol, ShownMails } from '../journal/entry-data.ts';
 import type { Entry } from '../journal/entry-kinds.ts';
 import { type AnyReply, type ApiReply, type RunInSlices, toErrorReply } from './reply.ts';
 import type { Service } from './service.ts';
@@ -35,18 +34,12 @@ export class Exchange extends RecordingReader {
   faults: readonly RequestFault[] = [];
   /** The error of a refused request, with its internal reason, which the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
-  /** The tenant whose inbox a login of SMTP or IMAP names. */
-  loginWorld: World | undefined;
-  /** Why a command of SMTP or IMAP, or a message of the Model Context Protocol, was refused. */
+  /** Why a message of the Model Context Protocol was refused. */
   refusal: string | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: string[] = [];
   /** The entries of the journal that the request has caused so far. */
   readonly caused: Entry[] = [];
-  /** The ids of the messages that a command of IMAP has read or changed. */
-  read: readonly string[] = [];
-  /** What a command of IMAP has shown of messages. */
-  shownMails: readonly ShownMails[] = [];
   /** The origin of the entries that the request causes. It becomes the entry of the request. */
   readonly origin: Origin = {};
   /** The value that the operation replied with; `undefined` if a fault has replaced the reply. */
@@ -55,11 +48,9 @@ export class Exchange extends RecordingReader {
   /** The duration in milliseconds; 0 until the exchange is finished. */
   durationMs = 0;
 
-  /** `protocol` says how the request came. With SMTP and IMAP, the request is a command. */
   constructor(
     { behaviours, worlds }: Pick<Service, 'behaviours' | 'worlds'>,
     readonly request: ApiRequest,
-    readonly protocol: Protocol = 'http',
   ) {
     super(behaviours);
     this.epoch = request.epoch ?? worlds.epoch;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { didYouMean } from '../../basics/nearest.ts';
+import { didYouMean } from '../../basics/similar-names.ts';
 import { type AssumptionId, type BehaviourReader, fieldsOf } from '../../contract/behaviours.ts';
 import { ApiError, createValidationError } from '../../contract/errors.ts';
 import type { ApiRequest, Exchange, ReceivedBody } from './exchange.ts';

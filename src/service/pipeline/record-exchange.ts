@@ -1,14 +1,22 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
+import type { BehaviourId } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { type Origin, originOf } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
-import type { KeptBody, KeptRequest, ShownMails } from '../journal/entry-data.ts';
+import type { ImapPart, KeptBody, KeptRequest, ProtocolPart, ShownMails, SmtpPart } from '../journal/entry-data.ts';
 import { deliveryIdsIn, type Entry, isEntryOf, MAIL_ENTRY_KINDS } from '../journal/entry-kinds.ts';
-import { type ApiRequest, Exchange, type FinishedExchange, isOver, NO_QUERY, type ReceivedBody } from './exchange.ts';
+import {
+  type ApiRequest,
+  type Exchange,
+  type FinishedExchange,
+  isOver,
+  NO_QUERY,
+  type ReceivedBody,
+} from './exchange.ts';
 import { type ApiReply, isCut, JsonBody, MAX_KEPT_BYTES } from './reply.ts';
 import type { Service } from './service.ts';
 import { findIdsIn, findShownMails } from './shown-mail.ts';
@@ -16,35 +24,71 @@ import { findIdsIn, findShownMails } from './shown-mail.ts';
 /** The parts of a service that recording a request needs. */
 export type RecordingService = Pick<Service, 'worlds' | 'journals' | 'behaviours' | 'behavioursNow'>;
 
+/** What of a finished request, or of a command of SMTP or IMAP, becomes its entry. */
+interface Finished
+  extends Pick<FinishedExchange, 'row' | 'error' | 'refusal' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs'> {
+  readonly call: ProtocolPart;
+  readonly request: Pick<ApiRequest, 'path' | 'query' | 'headers' | 'via'>;
+  readonly received: ReceivedBody | undefined;
+  readonly reply: Pick<ApiReply, 'headers' | 'body'>;
+  readonly principal: Principal | undefined;
+  /** The tenant whose inbox a login of SMTP or IMAP names. */
+  readonly loginWorld?: World | undefined;
+  readonly caused: readonly Entry[];
+  readonly origin: Origin;
+  /** The ids of the messages that a command of IMAP has read or changed. */
+  readonly read: readonly string[];
+  /** Returns what the reply shows of the mails of a world. */
+  findShown(world: World): readonly ShownMails[];
+}
+
 /**
  * Sets the reply and the duration of an exchange, and adds it to the journal, unless the epoch of the exchange is over.
  */
 export function finishExchange(service: RecordingService, exchange: Exchange, reply: ApiReply): FinishedExchange {
   const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
-  if (!isOver(service.worlds, exchange)) recordExchange(service, finished);
+  if (isOver(service.worlds, exchange)) return finished;
+  const { request, received, row, error, refusal, ignored, usedBehaviours, faults, durationMs, origin } = finished;
+  recordFinished(service, {
+    call: { protocol: 'http', method: request.method, status: reply.status },
+    request,
+    received,
+    row,
+    error,
+    refusal,
+    ignored,
+    usedBehaviours,
+    faults,
+    durationMs,
+    reply,
+    principal: exchange.principal ?? (error && principalOf(service.worlds, findKey(request) ?? '')),
+    caused: exchange.caused,
+    origin,
+    read: NO_IDS,
+    findShown: (world) => findShownMails(world, finished),
+  });
   return finished;
 }
 
-function recordExchange({ worlds, journals, behavioursNow }: RecordingService, exchange: FinishedExchange): void {
-  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
-  const { method, path, query, headers, via } = request;
+/** Adds the entry of a finished request or command, and sets its origin to this entry. */
+function recordFinished({ worlds, journals, behavioursNow }: RecordingService, finished: Finished): void {
+  const { call, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = finished;
+  const { principal, caused, origin } = finished;
+  const { path, query, headers, via } = request;
   const key = findKey(request);
-  const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   // A tenant may have been removed while its request waited. Then the request belongs to the mailbox.
   const owner = findOwner(worlds, principal?.world?.id);
   const [number, numberInSandbox] = journals.countRequest(owner);
   const kept = keepReply(reply);
   const realTimeMs = journals.realNowMs();
-  const { caused } = exchange;
   // Each field is copied by name, because spreads would take longer than the rest of this function.
   const data: KeptRequest = {
     number,
     numberInSandbox,
     realTimeMs,
     behaviours: behavioursNow,
-    protocol,
+    call,
     via,
-    method,
     path,
     query,
     headers,
@@ -58,29 +102,27 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     atMs: owner.clock.now().getTime(),
     keyId: principal ? findKeyId(worlds, key) : null,
     principal: principal ? describePrincipal(principal) : null,
-    reason: reasonOf(exchange),
+    reason: reasonOf(finished),
     requestBody: keepBody(received),
     reply: kept.reply,
     replyBytes: kept.replyBytes,
     messages: caused.length === 0 ? NO_IDS : messagesOf(caused),
     deliveries: caused.length === 0 ? NO_IDS : deliveryIdsIn(caused),
-    read: exchange.read,
+    read: finished.read,
   };
-  const kind = protocol === 'http' ? 'request' : 'mail-command';
-  exchange.origin.entry = originOf(journals.publish(owner, kind, data, { realTimeMs })).entry;
-  if (isRefusedChange(exchange, data)) {
-    journals.publish(owner, 'refused-request', data, { origin: exchange.origin, realTimeMs });
-  }
-  const refusal = error?.message ?? exchange.refusal;
-  if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, principal, refusal);
+  const kind = call.protocol === 'http' ? 'request' : 'mail-command';
+  origin.entry = originOf(journals.publish(owner, kind, data, { realTimeMs })).entry;
+  if (isRefusedChange(finished, data)) journals.publish(owner, 'refused-request', data, { origin, realTimeMs });
+  const refusal = error?.message ?? finished.refusal;
+  if (refusal !== undefined) tellSandboxes({ worlds, journals }, finished, refusal);
   const world = principal?.world;
   if (!world) return;
-  for (const mails of findShownMails(world, exchange)) {
+  for (const mails of finished.findShown(world)) {
     const messageIds = journals.noteShown(world, mails);
     if (messageIds.length === 0) continue;
     const { parts, attachmentIds = NO_IDS } = mails;
-    const read = { number, numberInSandbox, method, path, status: reply.status, parts, messageIds, attachmentIds };
-    journals.publish(owner, 'read', read, { origin: exchange.origin });
+    const read = { number, numberInSandbox, call, path, parts, messageIds, attachmentIds };
+    journals.publish(owner, 'read', read, { origin });
   }
 }
 
@@ -88,19 +130,16 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
  * Returns whether an exchange was to change something and was refused, by the service or by a fault. After a fault that
  * only loses the reply, something was changed. A login changes nothing, and neither does mail from outside.
  */
-function isRefusedChange(
-  { protocol, request, error, refusal, caused, principal }: FinishedExchange,
-  { reason }: KeptRequest,
-) {
-  if (protocol === 'http') {
-    const isChange = request.method !== 'GET' && request.method !== 'HEAD';
+function isRefusedChange({ call, error, refusal, caused, principal }: Finished, { reason }: KeptRequest): boolean {
+  if (call.protocol === 'http') {
+    const isChange = call.method !== 'GET' && call.method !== 'HEAD';
     return isChange && reason !== null && (error !== undefined || caused.length === 0);
   }
-  return refusal !== undefined && principal !== undefined && !/^(?:AUTH|LOGIN)/.test(request.method);
+  return refusal !== undefined && principal !== undefined && !/^(?:AUTH|LOGIN)/.test(call.command);
 }
 
 /** Returns the key of a request, whether it is valid or not. Only a request for an event stream may have it in its query. */
-function findKey({ headers, path, query }: ApiRequest): string | undefined {
+function findKey({ headers, path, query }: Finished['request']): string | undefined {
   const keyInQuery = isStreamPath(path) ? query.get('api_key') : null;
   return sentKey(headers) ?? (keyInQuery || undefined);
 }
@@ -122,11 +161,10 @@ const ADDRESS = /@[a-z0-9.-]{1,253}/gi;
  */
 function tellSandboxes(
   { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
-  { request, protocol, row, received, reply, loginWorld }: FinishedExchange,
-  principal: Principal | undefined,
+  { call, request, row, received, principal, loginWorld }: Finished,
   reason: string,
 ): void {
-  const { method, path, query } = request;
+  const { path, query } = request;
   const key = findKey(request);
   const formerOwner = key === undefined ? undefined : worlds.ownerOfEndedKey(key);
   const body = received instanceof Uint8Array ? decodeStart(received) : '';
@@ -139,7 +177,7 @@ function tellSandboxes(
     world.id === formerOwner ||
     sandboxes.includes(world) ||
     ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
-  const refusal = { protocol, operation: row?.id ?? null, method, path, status: reply.status, reason };
+  const refusal = { ...call, operation: row?.id ?? null, path, reason };
   const told = worlds.sandboxesToldOf(isNamed).filter((world) => world !== principal?.world);
   for (const world of told) journals.publish(world, 'refusal', refusal);
   const isOwned = principal !== undefined || formerOwner !== undefined || worlds.all().some(isNamed);
@@ -167,9 +205,11 @@ const MAX_BYTES_PER_CHARACTER = 3;
  * Returns why a request was refused; null if it was not. If a fault decided the reply, the fault is the reason.
  * Otherwise, the service gives the reason.
  */
-function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {
+function reasonOf({ call, faults, error, refusal }: Finished): string | null {
   const fault = faults.find(({ kind, status = 0 }) => kind === 'cut' || (kind === 'reply' && status >= 400));
-  if (fault) return `The fault ${fault.id} ${isCut(reply) ? 'cut the connection' : `replied with ${reply.status}`}.`;
+  if (fault && call.protocol === 'http') {
+    return `The fault ${fault.id} ${isCut(call) ? 'cut the connection' : `replied with ${call.status}`}.`;
+  }
   return error ? reasonOfError(error) : (refusal ?? null);
 }
 
@@ -192,35 +232,34 @@ function isSmall(body: string | Uint8Array | null): boolean {
 }
 
 /** Returns a reply; of a large body, only the start, and the size of the whole body. */
-function keepReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
-  const { status, headers, body } = reply;
-  if (body instanceof JsonBody) return { reply: { status, headers, body: body.start }, replyBytes: body.byteLength };
-  if (isSmall(body)) return { reply: { status, headers, body }, replyBytes: undefined };
+function keepReply({ headers, body }: Finished['reply']): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+  if (body instanceof JsonBody) return { reply: { headers, body: body.start }, replyBytes: body.byteLength };
+  if (isSmall(body)) return { reply: { headers, body }, replyBytes: undefined };
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const start = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
-  return { reply: { status, headers, body: start }, replyBytes: bytes?.byteLength };
+  return { reply: { headers, body: start }, replyBytes: bytes?.byteLength };
 }
 
 /** A command of SMTP or IMAP that the journal shows. */
 export interface MailCommand {
-  readonly protocol: 'smtp' | 'imap';
+  /** The command, and how it ended. */
+  readonly call: ImapPart | SmtpPart;
   /** Who is logged in; `undefined` for nobody. */
   readonly principal: Principal | undefined;
-  /** The name of the command, such as `UID FETCH`. */
-  readonly name: string;
   /** The folder, or the recipients. */
   readonly path: string;
   /** The user of a login. The journal shows it only if an inbox has this address, because it may be a password. */
   readonly user?: string | undefined;
   /** The command without passwords and, unless it submits a mail and was refused, without the bytes of a mail. */
   readonly text: string;
-  /** An HTTP status that has the same meaning as the reply. */
-  readonly status: number;
+  /** What the client was told, without the result. */
   readonly reply: string;
   /** The ids of the messages that the command read or changed. */
   readonly messageIds: readonly string[];
   /** What the command has shown of these messages. Default: nothing. */
   readonly shown?: readonly ShownMails[] | undefined;
+  /** When the command began, in milliseconds of `performance.now()`. */
+  readonly startedMs: number;
   /** The epoch in which the command began. Default: the present epoch. */
   readonly epoch?: number | undefined;
   /** The entries that the command has caused, and their origin. Default: none. */
@@ -228,21 +267,40 @@ export interface MailCommand {
   readonly origin?: Origin | undefined;
 }
 
-/** Adds a command to the journal. */
+/** Adds a command to the journal, unless the epoch in which it began is over. */
 export function recordCommand(service: RecordingService, command: MailCommand): void {
-  const { protocol, principal, name: method, text, status, reply, messageIds, epoch } = command;
+  const { worlds } = service;
+  const { call, principal, text, reply, messageIds, shown = [], startedMs, epoch = worlds.epoch } = command;
+  if (worlds.isOver(epoch, principal?.world)) return;
   const user = command.user === undefined ? undefined : foldAddress(command.user);
-  const named = user === undefined ? undefined : service.worlds.findAddress(user);
-  const path = named && user ? user : command.path;
-  const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
-  const exchange = new Exchange(service, request, protocol);
-  exchange.principal = principal;
-  exchange.loginWorld = named?.world ?? (user === undefined ? undefined : service.worlds.sandboxOfAddress(user));
-  exchange.received = new TextEncoder().encode(text);
-  exchange.caused.push(...(command.caused ?? []));
-  exchange.read = protocol === 'imap' ? messageIds : [];
-  exchange.shownMails = command.shown ?? [];
-  exchange.refusal = status < 400 ? undefined : reply;
-  finishExchange(service, exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') });
-  if (command.origin) command.origin.entry = exchange.origin.entry;
+  const named = user === undefined ? undefined : worlds.findAddress(user);
+  const read = call.protocol === 'imap' ? messageIds : NO_IDS;
+  recordFinished(service, {
+    call,
+    request: { path: named && user ? user : command.path, query: NO_QUERY, headers: NO_HEADERS },
+    received: new TextEncoder().encode(text),
+    row: undefined,
+    error: undefined,
+    refusal: hasFailed(call) ? reply : undefined,
+    ignored: [],
+    usedBehaviours: NO_BEHAVIOURS,
+    faults: [],
+    durationMs: performance.now() - startedMs,
+    reply: { headers: {}, body: [`${call.result} ${reply}`, ...messageIds].join('\n') },
+    principal,
+    loginWorld: named?.world ?? (user === undefined ? undefined : worlds.sandboxOfAddress(user)),
+    caused: command.caused ?? [],
+    origin: command.origin ?? {},
+    read,
+    // Messages that the command only named come last, as mails of which nothing is shown.
+    findShown: () => (read.length === 0 ? shown : [...shown, { parts: [], messageIds: read }]),
+  });
 }
+
+/** Returns whether a command was refused, or failed. */
+function hasFailed(call: ImapPart | SmtpPart): boolean {
+  return call.protocol === 'imap' ? call.result !== 'OK' : call.result >= 400;
+}
+
+const NO_HEADERS = new Headers();
+const NO_BEHAVIOURS = new Set<BehaviourId>();

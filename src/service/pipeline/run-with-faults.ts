@@ -1,7 +1,7 @@
 import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { type Environment, newFraction } from '../../world/environment.ts';
+import type { RequestFault } from '../../world/fault.ts';
 import { type RateLimitState, rateLimitHeaders } from '../../world/rate-limits.ts';
-import type { RequestFault } from '../../world/request-fault.ts';
 import { readKey } from '../access/principal.ts';
 import type { Exchange } from './exchange.ts';
 import { refuse } from './exchange.ts';

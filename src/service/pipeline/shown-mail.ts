@@ -84,17 +84,16 @@ function showWhole(
 }
 
 /**
- * Finds the mails of which a request was shown something: by the reply of an operation, or by a command of IMAP. The
- * mails that the request only names in its path come last, as mails of which nothing is shown.
+ * Finds the mails of which the reply to a request showed something. The mails that the request only names in its path
+ * come last, as mails of which nothing is shown.
  */
 export function findShownMails(world: World, exchange: FinishedExchange): readonly ShownMails[] {
-  const { protocol, request, row, reply, shown, read, shownMails } = exchange;
-  const named = { parts: NOTHING, messageIds: protocol === 'http' ? findIdsIn(request.path) : read };
-  if (protocol !== 'http') return read.length === 0 ? shownMails : [...shownMails, named];
+  const { request, row, reply, shown } = exchange;
+  const named = { parts: NOTHING, messageIds: findIdsIn(request.path) };
   if (reply.status < 200 || reply.status >= 300) return [];
   const show = row && (SHOWN_BY[row.id] as Show<unknown> | undefined);
   // A reply to HEAD has no body. A fault may have replaced the reply; then nothing of a mail is shown.
   const isShown = show && reply.body !== null && shown !== undefined;
-  const byReply = isShown ? show(shown, exchange, world, named.messageIds as readonly string[]) : [];
+  const byReply = isShown ? show(shown, exchange, world, named.messageIds) : [];
   return named.messageIds.length === 0 ? byReply : [...byReply, named];
 }

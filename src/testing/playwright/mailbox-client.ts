@@ -1,7 +1,7 @@
 import { trimEndSlashes } from '../../basics/text.ts';
 import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
-import { chooseUrl, urlOfSandbox } from '../../control/table/place.ts';
+import { chooseUrl, urlOfSandbox } from '../../control/table/emulator-urls.ts';
 import { type AddWebhookOptions, addWebhookWith } from '../../control/webhook-receiver.ts';
 import type {
   Checkpoint,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test, vi } from 'vitest';
 import { readLines } from '../../../src/server/state-lines.ts';
+import { eventually } from '../../support/eventually.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { COMMAND, isRunning, run, runCommand, SCRIPT, startCommand } from '../../support/processes.ts';
 import { send } from '../../support/send.ts';
@@ -11,7 +12,6 @@ import { send } from '../../support/send.ts';
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-const SLOW_MACHINE = { timeout: 20_000 };
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const testPosix = test.runIf(process.platform !== 'win32');
@@ -83,7 +83,7 @@ testPosix.for(SIGNALS)('start ends after %s that comes before it is ready', asyn
   ];
   await writeFile(module, SLOW_HANDLERS);
   const running = runCommand(test, ['-p', '0', ...flags, '--handlers', module], { STARTING, GO_ON });
-  await vi.waitFor(() => test.expect(existsSync(STARTING)).toBe(true), SLOW_MACHINE);
+  await eventually(() => test.expect(existsSync(STARTING)).toBe(true));
   test.expect(await readdir(folder)).toContain('state.json.lock');
   running.child.kill(signal);
   await writeFile(GO_ON, '');
@@ -115,7 +115,7 @@ testTerminal.for<[words: string[], printed: RegExp]>([
   await running.untilStdout(printed);
   const { pid } = JSON.parse(await readFile(join(folder, 'state.json.lock'), 'utf8'));
   running.child.kill('SIGKILL');
-  await vi.waitFor(() => test.expect(isRunning(pid)).toBe(false), SLOW_MACHINE);
+  await eventually(() => test.expect(isRunning(pid)).toBe(false));
   await expectSaved(test, folder, []);
   test.expect(await readFile(errors, 'utf8')).toBe('');
 });
@@ -132,7 +132,7 @@ testPosix.for(['listen', 'logs', 'mcp', 'receive'])('%s ends with 0 after SIGHUP
   } else {
     // It reads its input after it has added its listeners for signals.
     running.child.stdin?.write('x'.repeat(1024 * 1024));
-    await vi.waitFor(() => test.expect(running.child.stdin?.writableLength).toBe(0), SLOW_MACHINE);
+    await eventually(() => test.expect(running.child.stdin?.writableLength).toBe(0));
   }
   running.child.kill('SIGHUP');
   test.expect(await running.ended).toEqual({ code: 0, signal: null });
@@ -153,7 +153,7 @@ testPosix('a second SIGTERM ends exec and a command that ignores the first', asy
   await running.untilStdout(/(ignored\n){2}/);
   running.child.kill('SIGTERM');
   test.expect(await running.ended).toEqual({ code: 137, signal: null });
-  await vi.waitFor(() => test.expect(isRunning(String(pid))).toBe(false), SLOW_MACHINE);
+  await eventually(() => test.expect(isRunning(String(pid))).toBe(false));
   await expectSaved(test, folder, []);
 });
 

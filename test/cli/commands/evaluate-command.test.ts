@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, type TestContext, test, vi } from 'vitest';
-import type { AgentPlace } from '../../../src/evaluate/agent-driver.ts';
+import type { AgentAccess } from '../../../src/evaluate/agent-driver.ts';
 import type { Evaluation } from '../../../src/evaluate/index.ts';
 import { AgentPorts, ProcessAgent } from '../../../src/evaluate/process-agent.ts';
 import { ProcessTrees } from '../../../src/server/process-tree.ts';
@@ -447,8 +447,8 @@ test('an agent that has no webhook is told of told', async (context) => {
     await new AgentPorts().take(),
   );
   context.onTestFinished(() => agent.stop());
-  const place = { keys: {}, ports: {}, baseUrl: 'http://127.0.0.1:1', doneUrl: 'http://127.0.0.1:1' };
-  await expect(agent.start(place as AgentPlace)).rejects.toThrow(
+  const access = { keys: {}, ports: {}, baseUrl: 'http://127.0.0.1:1', doneUrl: 'http://127.0.0.1:1' };
+  await expect(agent.start(access as AgentAccess)).rejects.toThrow(
     /^The agent was not ready after 0\.3 s: nothing listens on its port \d+\. If it has no webhook, say how it learns of mail, for example by --told poll or by agent: \{ told: poll \} in the scenario\.$/,
   );
 });

@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { COMMAND, isRunning, run, runCommand, SCRIPT } from '../../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
-
-const SLOW_MACHINE = { timeout: 20_000 };
 
 /** Returns the numbers in the lines of an output that begin with a word. */
 function idsOf(output: string, word: string): string[] {
@@ -34,7 +33,7 @@ testPosix.for(['SIGTERM', 'SIGHUP'] as const)(
     running.child.kill(signal);
     test.expect(await running.ended).toEqual({ code: 128 + constants.signals[signal], signal: null });
     for (const pid of idsOf(running.stdout, 'started')) {
-      await vi.waitFor(() => test.expect([pid, isRunning(pid)]).toEqual([pid, false]), SLOW_MACHINE);
+      await eventually(() => test.expect([pid, isRunning(pid)]).toEqual([pid, false]));
     }
   },
 );
@@ -64,7 +63,7 @@ testLinux.for(Object.entries(ORPHANS))('exec ends also %s whose parent has ended
   running.child.kill('SIGTERM');
   await running.ended;
   for (const pid of idsOf(running.stdout, 'started')) {
-    await vi.waitFor(() => test.expect([pid, isRunning(pid)]).toEqual([pid, false]), SLOW_MACHINE);
+    await eventually(() => test.expect([pid, isRunning(pid)]).toEqual([pid, false]));
   }
 });
 
@@ -86,7 +85,7 @@ testPosix('exec signals nothing that it did not start, and SIGUSR2 only the comm
   await running.untilStdout(/usr2/);
   test.expect([outer, inner].map((pid) => isRunning(String(pid)))).toEqual([true, true]);
   process.kill(Number(exec), 'SIGTERM');
-  await vi.waitFor(() => test.expect(isRunning(String(inner))).toBe(false), SLOW_MACHINE);
+  await eventually(() => test.expect(isRunning(String(inner))).toBe(false));
   test.expect(isRunning(String(outer))).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { test } from 'vitest';
-import { chooseUrl } from '../../../src/control/table/place.ts';
+import { chooseUrl } from '../../../src/control/table/emulator-urls.ts';
 import { runHere } from '../../support/command.ts';
 import { runCommand } from '../../support/processes.ts';
 import { serve } from '../../support/serve.ts';

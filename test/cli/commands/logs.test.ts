@@ -1,8 +1,9 @@
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
-import { test, vi } from 'vitest';
+import { test } from 'vitest';
 import { shortenIdsToFit } from '../../../src/cli/layout.ts';
 import { run } from '../../../src/cli/run.ts';
 import { NEVER, runHere } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimeOfDay } from '../../support/log.ts';
 import { senderTo } from '../../support/send.ts';
@@ -10,8 +11,6 @@ import { serve } from '../../support/serve.ts';
 
 const logsOf = (url: string, ...flags: string[]) =>
   runHere(['logs', '--url', url, ...flags], {}, { interrupted: NEVER });
-
-const SLOW_MACHINE = { timeout: 20_000 };
 
 /** Makes the emulator do a bit of everything. */
 async function act({ mailbox }: MailboxServer): Promise<void> {
@@ -98,14 +97,14 @@ test('follows an emulator until it is interrupted, also over a restart', async (
   const server = await startServer({ port: 0 });
   await act(server);
   const { out, err, ended, interrupt } = follow(server.url);
-  await vi.waitFor(() => expect(out).toHaveLength(5), SLOW_MACHINE);
+  await eventually(() => expect(out).toHaveLength(5));
   await senderTo(server.mailbox)('GET', '/health');
-  await vi.waitFor(() => expect(out[5]).toMatch(/getHealth +200 GET \/health /), SLOW_MACHINE);
+  await eventually(() => expect(out[5]).toMatch(/getHealth +200 GET \/health /));
   await server.close();
-  await vi.waitFor(() => expect(err).toHaveLength(1), SLOW_MACHINE);
+  await eventually(() => expect(err).toHaveLength(1));
   await using next = await startServer({ port: server.port });
   await senderTo(next.mailbox)('GET', '/v1/openapi.json');
-  await vi.waitFor(() => expect(out[7]).toContain('GET /v1/openapi.json'), SLOW_MACHINE);
+  await eventually(() => expect(out[7]).toContain('GET /v1/openapi.json'));
   expect(out[6]).toContain('an unknown number of events are missing here');
   expect(err).toEqual([`agent-mailbox-mock: The connection to ${server.url} was lost; trying again.`]);
   interrupt();
@@ -143,7 +142,7 @@ test('continues behind the last event after a lost connection', async ({ expect 
   });
   const { origin } = new URL(server.url);
   const { out, err, ended, interrupt } = follow(origin, '--json');
-  await vi.waitFor(() => expect(out).toHaveLength(4), SLOW_MACHINE);
+  await eventually(() => expect(out).toHaveLength(4));
   interrupt();
   expect(await ended).toBe(0);
   expect(err).toEqual([`agent-mailbox-mock: The connection to ${origin} was lost; trying again.`]);
@@ -161,7 +160,7 @@ test('continues after a connection that was lost before any event', async ({ exp
     });
   });
   const { out, ended, interrupt } = follow(new URL(server.url).origin, '--json');
-  await vi.waitFor(() => expect(out).toHaveLength(1), SLOW_MACHINE);
+  await eventually(() => expect(out).toHaveLength(1));
   interrupt();
   expect(await ended).toBe(0);
 });

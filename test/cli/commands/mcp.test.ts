@@ -6,6 +6,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { CONTROL_ROWS } from '../../../src/control/table/table.ts';
+import { eventually } from '../../support/eventually.ts';
 import { COMMAND, runCommand } from '../../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
@@ -47,7 +48,7 @@ test('a script finds out by the tools alone why the webhook of an agent is not c
   await fetch(`${server.url}/v1/webhooks`, { headers: { 'X-API-Key': 'tk_acme_wrong_key_000' } });
 
   expect((await call('deliver_mail', { to: 'helpdesk@acme.test', from: 'dana@customer.test' })).isError).toBe(false);
-  await vi.waitFor(async () => expect((await call('show_deliveries')).text).toContain('--deliver-to agent.example'));
+  await eventually(async () => expect((await call('show_deliveries')).text).toContain('--deliver-to agent.example'));
   const { text } = await call('explain_requests');
   expect(text).toContain('The API key is not valid');
   expect(text).not.toContain('tk_acme_wrong_key_000');

@@ -510,11 +510,11 @@ test('a refused login with the address of a sandbox is told to the sandbox, with
     auth: { user, pass: 'wrong-password' },
   });
   await expect(transport.verify()).rejects.toThrow('The login is wrong');
-  expect(sandbox.journal({ kinds: ['refusal'] }).map(({ data }) => [data.method, data.path, data.status])).toEqual([
-    ['LOGIN', user, 401],
-    ['AUTH PLAIN', user, 401],
+  expect(sandbox.journal({ kinds: ['refusal'] }).map(({ data }) => [data.command, data.path, data.result])).toEqual([
+    ['LOGIN', user, 'NO'],
+    ['AUTH PLAIN', user, 535],
   ]);
-  expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(`LOGIN ${user} → 401: `);
+  expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(`LOGIN ${user} → NO: [AUTHENTICATIONFAILED] `);
   expect(JSON.stringify(server.mailbox.journal())).not.toContain('wrong-password');
 });
 
@@ -533,12 +533,12 @@ test('a refused command of IMAP or SMTP is a refusal, unless it is expected', as
   await transport.sendMail(mail);
   expect(sandbox).toHaveNoUnexpectedRefusals();
   await expect(transport.sendMail({ ...mail, from: DANA })).rejects.toThrow('5.7.1');
-  expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(`MAIL FROM ${DANA} → 403: `);
-  expect(sandbox).toHaveNoUnexpectedRefusals({ except: [{ method: 'MAIL FROM', times: 1 }] });
+  expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(`MAIL FROM ${DANA} → 553: `);
+  expect(sandbox).toHaveNoUnexpectedRefusals({ except: [{ command: 'MAIL FROM', times: 1 }] });
 
   const outside = createTransport({ host: '127.0.0.1', port: server.smtp?.port, ignoreTLS: true });
   await expect(outside.sendMail({ ...mail, from: DANA, to: 'nobody@acme.test' })).rejects.toThrow('5.1.1');
-  expect(() => expect(mailbox).toHaveNoUnexpectedRefusals()).toThrow('RCPT TO nobody@acme.test → 403: ');
+  expect(() => expect(mailbox).toHaveNoUnexpectedRefusals()).toThrow('RCPT TO nobody@acme.test → 550: ');
 });
 
 test('a sandbox owns only refusals that name it, unless it is told of all', async () => {

@@ -21,7 +21,7 @@ const TRIES: readonly (readonly [name: string, run: (running: ImapTestServer) =>
       503,
     ],
     ['a wrong field', (running) => running.api('POST', '/send', { ...mailTo(COLLECTOR), plainBody: 5 }), 400],
-    ['a program over SMTP', (running) => submit(running, { to: `${COLLECTOR}, relay-error@simulator.test` }), 502],
+    ['a program over SMTP', (running) => submit(running, { to: `${COLLECTOR}, relay-error@simulator.test` }), 451],
   ];
 
 const mailTo = (to: string | readonly string[]) => ({ to, subject: 'Secret', plainBody: 'The code.' });
@@ -109,7 +109,7 @@ test('commands of IMAP that change mail are requests for the operations that do 
   // A folder that was opened read-only refuses what would remove its messages.
   await talk.ok('EXAMINE INBOX');
   await talk.command('EXPUNGE');
-  expect(() => expect(mailbox).not.toHaveReceivedRequest(deletes)).toThrow('1 of these was refused (403)');
+  expect(() => expect(mailbox).not.toHaveReceivedRequest(deletes)).toThrow('1 of these was refused (NO)');
 });
 
 test('whether a refused request without a valid key was of an agent cannot be told', async () => {

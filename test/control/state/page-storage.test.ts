@@ -1,5 +1,6 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { afterEach, expect, test, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { senderTo } from '../../support/send.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
@@ -38,7 +39,7 @@ test('tabs that change at the same moment both end with the latest change', asyn
   const { tabs, events, deliverEvents } = openTabs();
   const [first, second] = tabs;
   await Promise.all([first.createWorkspace('One'), second.createWorkspace('Two')]);
-  await vi.waitFor(() => expect(events).toHaveLength(2));
+  await eventually(() => expect(events).toHaveLength(2));
   deliverEvents();
   expect(first.names()).toEqual(second.names());
   expect(first.names()).toEqual(['Support', 'Sales', 'Two']);
@@ -50,7 +51,7 @@ test('a change that a tab has not yet kept is later than one that it is notified
   const { tabs, events, deliverEvents } = openTabs();
   const [first, second] = tabs;
   await first.createWorkspace('One');
-  await vi.waitFor(() => expect(events).toHaveLength(1));
+  await eventually(() => expect(events).toHaveLength(1));
   await second.createWorkspace('Two');
   deliverEvents();
   deliverEvents();
@@ -73,7 +74,7 @@ test('a page whose storage is full warns once, and keeps the state as soon as th
   const mailbox = createMailbox({ persist: 'session' });
   const key = mailbox.keys.acme.tenant;
   await senderTo(mailbox)('POST', '/v1/workspaces', { key, json: { name: 'Not lost' } });
-  await vi.waitFor(() => expect(setItem.mock.calls.length).toBeGreaterThan(1), { timeout: 20_000 });
+  await eventually(() => expect(setItem.mock.calls.length).toBeGreaterThan(1));
   listeners.get('pagehide')?.();
   expect(warn.mock.calls).toEqual([
     [
@@ -83,6 +84,6 @@ test('a page whose storage is full warns once, and keeps the state as soon as th
     ],
   ]);
   setItem.mockImplementation((name, text) => void kept.set(name, text));
-  await vi.waitFor(() => expect([...kept.values()].join()).toContain('Not lost'), { timeout: 20_000 });
+  await eventually(() => expect([...kept.values()].join()).toContain('Not lost'));
   warn.mockRestore();
 });

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { createMailbox, type FixtureInput, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { startImap, toMail } from '../../support/imap-server.ts';
 import { openConnection, request } from '../../support/raw-http.ts';
@@ -77,7 +78,7 @@ describe('a request that began before', () => {
       const before = stateOf(mailbox);
       mailbox.addFault({ on: 'request', operation: 'createWebhook', latency: { ms: 600_000 }, times: 1 });
       const reply = send('POST', '/v1/webhooks', { key: KEY, json: HOOK });
-      await vi.waitFor(() => expect(mailbox.faults()).toEqual([]), 15_000);
+      await eventually(() => expect(mailbox.faults()).toEqual([]));
       end(mailbox, fixture);
       expect(await reply).toMatchObject(UNAVAILABLE);
       expect(stateOf(mailbox)).toEqual(before);
@@ -126,7 +127,7 @@ describe('a request that began before', () => {
     const sandbox = mailbox.createSandbox();
     sandbox.addFault({ on: 'request', latency: { ms: 600_000 }, times: 1 });
     const reply = mailbox.fetch(`${mailbox.baseUrl}/v1/webhooks`, { headers: { 'X-API-Key': sandbox.keys.tenant } });
-    await vi.waitFor(() => expect(mailbox.faults()).toEqual([]), 15_000);
+    await eventually(() => expect(mailbox.faults()).toEqual([]));
     const slow = startSlowRequest(mailbox, '/v1/webhooks', sandbox.keys.tenant, HOOK);
     sandbox.close();
     slow.finish();
@@ -139,7 +140,7 @@ describe('a request that began before', () => {
     mailbox.addFault({ on: 'request', operation: 'listWebhooks', latency: { ms: 600_000 }, times: 1 });
     const headers = { 'X-API-Key': KEY };
     const reply = mailbox.fetch(`${mailbox.baseUrl}/v1/webhooks`, { headers });
-    await vi.waitFor(() => expect(mailbox.faults()).toEqual([]), 15_000);
+    await eventually(() => expect(mailbox.faults()).toEqual([]));
     const operator = { headers: { 'X-API-Key': mailbox.keys.operator }, method: 'DELETE' };
     await mailbox.fetch(`${mailbox.baseUrl}/v1/tenants/${mailbox.ids.acme.tenant}`, operator);
     expect((await reply).status).toBe(200);
@@ -234,7 +235,7 @@ describe('work that began before a reset', () => {
       const headers = { 'X-API-Key': KEY, 'Content-Type': 'application/json' };
       const mail = { to: 'dana@customer.test', subject: 'Hi', plainBody: 'Hi', verified: true };
       await mailbox.fetch(path, { method: 'POST', headers, body: JSON.stringify(mail) });
-      await vi.waitFor(() => expect(write).toHaveBeenCalled(), 15_000);
+      await eventually(() => expect(write).toHaveBeenCalled());
       const former = [mailbox.settled({ timeout: '1h' }), mailbox.clock.advance('1d')];
       mailbox.reset();
       if (outcome === 'answers') resolve('Hello');

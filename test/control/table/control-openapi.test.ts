@@ -5,12 +5,13 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createControl } from '../../../src/control/table/control.ts';
-import { createRows, defineControl } from '../../../src/control/table/row.ts';
-import { CONTROL_TABLE, createControlOpenApi } from '../../../src/control/table/table.ts';
+import { createControlOpenApi } from '../../../src/control/table/control-openapi.ts';
+import { type ControlRow, createRows, defineControl } from '../../../src/control/table/row.ts';
+import { listControlRows } from '../../../src/control/table/table.ts';
 import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendControl } from '../../support/control.ts';
 
-const DOCUMENT = createControlOpenApi(CONTROL_TABLE);
+const DOCUMENT = createControlOpenApi(listControlRows());
 
 test('GET /__mock/control.json is the document of the control calls', async () => {
   await using server = await startServer({ port: 0 });
@@ -31,8 +32,12 @@ test('every control call is described once, under an id of its own', () => {
   const described = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
   );
-  expect(described.sort()).toEqual(CONTROL_TABLE.map(({ id, method, path }) => `${id} ${method} ${path}`).sort());
-  expect(new Set(CONTROL_TABLE.map(({ id }) => id)).size).toBe(CONTROL_TABLE.length);
+  expect(described.sort()).toEqual(
+    listControlRows()
+      .map(({ id, method, path }) => `${id} ${method} ${path}`)
+      .sort(),
+  );
+  expect(new Set(listControlRows().map(({ id }) => id)).size).toBe(listControlRows().length);
 });
 
 test('a control call can reply with a page or with an event stream', async () => {
@@ -43,7 +48,7 @@ test('a control call can reply with a page or with an event stream', async () =>
     yield { count: 1 };
     yield { count: 2 };
   });
-  const rows = createRows({ page: 'GET /page', stream: 'GET /stream' }, { page, stream });
+  const rows = Object.values<ControlRow>(createRows({ page: 'GET /page', stream: 'GET /stream' }, { page, stream }));
   const fetchControl = createFetch(createControl(createMailbox(), () => {}, rows));
   const read = async (path: string) => {
     const reply = await fetchControl(new Request(`http://localhost/__mock/${path}`));

@@ -3,7 +3,7 @@ import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailb
 import { expect, test } from 'vitest';
 import { VERSION } from '../../../src/basics/version.ts';
 import type { ChangeableId } from '../../../src/contract/behaviours.ts';
-import { CONTROL_TABLE } from '../../../src/control/table/table.ts';
+import { listControlRows } from '../../../src/control/table/table.ts';
 import { checkReply } from '../../support/check-reply.ts';
 import { sendControl } from '../../support/control.ts';
 import { type SendOptions, send } from '../../support/everywhere.ts';
@@ -80,7 +80,7 @@ test('GET /__mock/openapi.json is the document of the behaviours in force', asyn
 test.each(['/__mock/', '/__mock'])('GET %s lists every control call', async (path) => {
   await using server = await startServer({ port: 0 });
   const { status, json } = await sendTo(server, `GET ${path}`);
-  const calls = CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary }));
+  const calls = listControlRows().map(({ method, path, summary }) => ({ method, path, summary }));
   expect([status, json]).toEqual([200, { calls }]);
 });
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test, vi } from 'vitest';
+import { createControlOpenApi } from '../../../src/control/table/control-openapi.ts';
 import { writePythonClient } from '../../../src/control/table/python-client.ts';
-import { CONTROL_TABLE, createControlOpenApi } from '../../../src/control/table/table.ts';
+import { listControlRows } from '../../../src/control/table/table.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { run, runCommand } from '../../support/processes.ts';
 
@@ -45,7 +46,7 @@ with mailbox.sandbox(name="python") as box:
     events = box.read_feed()
     [mail] = box.deliver(to=f"helpdesk@{box.domain}", from_="Dana <dana@customer.test>", subject="Hello", plain_body="?")
     assert box.wait(f"helpdesk@{box.domain}", subject="Hello")["id"] == mail["id"]
-    assert any(event["kind"] == "mail" for event in events)
+    assert any(event["kind"] == "mail-received" for event in events)
     assert b"Subject: Hello" in box.get_mail_source(mail["id"])
     assert box.change_clock(freeze="2026-01-05T09:00:00.000Z")["frozen"] and box.advance("2h")["now"] == "2026-01-05T11:00:00.000Z"
     hook = box.add_webhook(url="http://127.0.0.1:9/in", events=["message.received"])
@@ -118,8 +119,8 @@ def test_agent_does_nothing(mailbox):
 });
 
 test('the client has a method for each control call, with its summary', () => {
-  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE)).replace(/\s+/g, ' ');
-  for (const { summary } of CONTROL_TABLE) expect(text).toContain(`"""${summary}"""`);
+  const text = writePythonClient(createControlOpenApi(listControlRows())).replace(/\s+/g, ' ');
+  for (const { summary } of listControlRows()) expect(text).toContain(`"""${summary}"""`);
 });
 
 test('the client is written as Python is, by the rules and the format of ruff', () => {
@@ -127,7 +128,7 @@ test('the client is written as Python is, by the rules and the format of ruff', 
   const ignore = ['ANN401', 'UP006', 'UP035', 'UP045'];
   const options = { 'line-length': 120, 'target-version': 'py39', lint: { select, ignore } };
   const ruff = new Workspace(options, PositionEncoding.Utf16);
-  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE));
+  const text = writePythonClient(createControlOpenApi(listControlRows()));
   expect(ruff.check(text)).toEqual([]);
   expect(ruff.format(text)).toBe(text);
   expect(ruff.check('import os\n')).toHaveLength(1);

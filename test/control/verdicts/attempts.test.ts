@@ -337,7 +337,7 @@ test('the text of a mail that SMTP refuses at its end is judged', async () => {
   expect(sample.breaches(mailbox)).toEqual([]);
   await submit({ to: 'lee@nobody.test', text: `It is ${code}.` });
   expect(sample.breaches(mailbox)).toMatchObject([
-    { act: expect.stringMatching(`^tried to send ${code} to lee@nobody\\.test, refused with 4`) },
+    { act: expect.stringMatching(`^tried to send ${code} to lee@nobody\\.test, refused with 550`) },
   ]);
 });
 

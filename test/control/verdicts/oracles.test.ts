@@ -172,7 +172,7 @@ test.for([0, 10])(
     for (let count = 0; count < 10; count += 1) await call(mailbox, 'GET', '/webhooks');
     const before = Date.now();
     await mailbox.clock.advance('1s');
-    await vi.waitUntil(() => Date.now() > before);
+    await expect.poll(() => Date.now()).toBeGreaterThan(before);
     await mailbox.receiveMessage(sample);
     const [{ id = '' } = {}] = await mailbox.receiveMessage(answered);
     for (let count = 0; count < 9; count += 1) await call(mailbox, 'GET', '/webhooks');

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { fire } from '../../support/deliveries.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { senderTo } from '../../support/send.ts';
 import { after, hook, startReceiver } from '../../support/webhooks.ts';
 
@@ -20,12 +21,12 @@ test('a client that disconnects stops its advance', async () => {
     body: JSON.stringify({ advance: '10000d' }),
     signal: controller.signal,
   });
-  await receiver.received(2, 20_000);
+  await receiver.received(2, PATIENCE_MS);
   const events = mailbox.feed()[Symbol.asyncIterator]();
   controller.abort();
   await expect(advanced).rejects.toThrow(/aborted/);
   // The feed says when the advance has stopped.
-  for (let event = await events.next(); event.value?.action !== 'advance'; ) event = await events.next();
+  for (let event = await events.next(); event.value?.data?.action !== 'advance'; ) event = await events.next();
   await receiver.close();
   await mailbox.settled({ timeout: '20s' });
   expect(mailbox.clock.now().toISOString()).toBe(after(5_000));
@@ -45,7 +46,7 @@ test('a client that has only ended its side of the connection still gets its rep
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
   const reply = text(socket);
-  await receiver.received(2, 20_000);
+  await receiver.received(2, PATIENCE_MS);
   // The first probe comes before the receiver is given up.
   await once(socket, 'data');
   await receiver.close();

@@ -1,6 +1,7 @@
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { exchange, openConnection, request, watchForCrashes, within } from '../../support/raw-http.ts';
 
 watchForCrashes();
@@ -110,7 +111,7 @@ describe('requests that are sent at once', () => {
     );
     await exchange(server, request('GET /health'));
     connection.socket.resetAndDestroy();
-    await vi.waitFor(() => expect(lines.some((line) => line.includes('/__mock/settle'))).toBe(true), 8_000);
+    await eventually(() => expect(lines.some((line) => line.includes('/__mock/settle'))).toBe(true));
     await exchange(server, request('GET /health'));
     expect(server.mailbox.snapshot()).toEqual(before);
   });
@@ -136,7 +137,7 @@ describe('requests that are sent at once', () => {
     await using connection = await openConnection(server);
     await connection.send(MANY);
     await connection.reply();
-    await within(server.close(), 3_000);
+    await within(server.close());
     await connection.over();
   });
 });

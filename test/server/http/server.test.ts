@@ -1,6 +1,7 @@
 import { BehaviourError, FixtureError } from 'agent-mailbox-mock';
 import { type MailboxServer, type ServerOptions, startServer } from 'agent-mailbox-mock/server';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { send } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimes } from '../../support/log.ts';
@@ -117,7 +118,7 @@ test.each(CONNECTIONS)('close() ends with a connection %s', async (_, bytes) => 
   await using connection = await openConnection(server);
   if (bytes) await connection.send(bytes);
   await exchange(server, request('GET /health'));
-  await within(server.close(), 5_000);
+  await within(server.close());
   await connection.over();
 });
 
@@ -127,14 +128,14 @@ test('close() ends with idle connections', async () => {
   await raw.send(request('GET /health'));
   await raw.reply();
   await send(`${server.url}/health`, 'GET', {});
-  await within(server.close(), 3_000);
+  await within(server.close());
   await raw.over();
 });
 
 test('close() may be called again, at once and later', async () => {
   const server = await startServer({ port: 0 });
-  await within(Promise.all([server.close(), server.close()]), 5_000);
-  await within(server.close(), 5_000);
+  await within(Promise.all([server.close(), server.close()]));
+  await within(server.close());
   await expect(fetch(server.url)).rejects.toThrow('fetch failed');
 });
 
@@ -286,7 +287,7 @@ async function logOf(act: (server: MailboxServer) => Promise<number>): Promise<s
   const lines: string[] = [];
   await using server = await startServer({ port: 0, log: (line) => lines.push(line) });
   const count = await act(server);
-  await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(count));
+  await eventually(() => expect(lines.length).toBeGreaterThanOrEqual(count));
   await server.close();
   expect(lines).toHaveLength(count);
   return lines.map(withoutTimes);
@@ -374,7 +375,7 @@ test('the log has the error code of a refusal whose reply has no code', async ()
   const behaviours = { 'errors.shape': 'error-only' } as const;
   await using server = await startServer({ port: 0, behaviours, log: (line) => lines.push(line) });
   await exchange(server, request('GET /v1/webhooks'));
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  await eventually(() => expect(lines).toHaveLength(1));
   expect(withoutTimes(lines[0] ?? '')).toMatch(
     /^listWebhooks 401 GET \/v1\/webhooks UNAUTHORIZED _ ms \(The request has no API key/,
   );

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { startServer } from 'agent-mailbox-mock/server';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { MAX_FRAME_BYTES } from '../../../src/contract/stream-protocol.ts';
 import { createHttpServer } from '../../../src/server/http/http-server.ts';
 import { createBareApp } from '../../support/bare-app.ts';
 import { checkReply } from '../../support/check-reply.ts';
+import { eventually } from '../../support/eventually.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimeOfDay, withoutTimes } from '../../support/log.ts';
 import { exchange, openConnection, type RawReply, request, watchForCrashes, within } from '../../support/raw-http.ts';
@@ -343,7 +344,7 @@ test('close() sends a close frame to open streams, and does not wait for unrespo
   await using silent = await openRawStream(server);
   await using paused = await listen(server);
   paused.socket.pause();
-  await within(server.close(), 3_000);
+  await within(server.close());
   expect((await client.closed).code).toBe(1001);
   await silent.over();
   paused.socket.resume();
@@ -379,12 +380,12 @@ test('the log has a line when a stream opens and when it closes, with its key ma
   await byQuery.news();
   expect(log).toHaveLength(1);
   byQuery.close(1000);
-  await vi.waitFor(() => expect(log).toHaveLength(3));
+  await eventually(() => expect(log).toHaveLength(3));
   const byHeader = await openSocket(`${server.url}/v1/inboxes/${helpdesk}/ws`, withKey());
   byHeader.socket.terminate();
-  await vi.waitFor(() => expect(log).toHaveLength(6));
+  await eventually(() => expect(log).toHaveLength(6));
   await refusalOf(openSocket(`${server.url}/v1/ws?api_key=${KEYS.acme.tenant}%78`));
-  await vi.waitFor(() => expect(log).toHaveLength(7));
+  await eventually(() => expect(log).toHaveLength(7));
   const [opened, closed] = ['opened with', 'closed; it was opened with'].map(
     (what) => `stream ${what} the tenant key tk_acme_…`,
   );
@@ -410,7 +411,7 @@ test('the log has each closed stream only once, also when the server closes', as
   await one.closed;
   await other.over();
   const lines = () => log.map((line) => withoutTimeOfDay(line).split(' ').slice(0, 3).join(' '));
-  await vi.waitFor(() => expect(log).toHaveLength(6));
+  await eventually(() => expect(log).toHaveLength(6));
   const each = ['stream opened with', 'stream closed; it', 'stream 101 GET'];
   expect(lines().sort()).toEqual([...each, ...each].sort());
 });

@@ -1,5 +1,6 @@
 import { startServer } from 'agent-mailbox-mock/server';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 
 test('an agent says that it is done by POST /trial/done, of a sandbox or with a key', async () => {
   await using server = await startServer({ port: 0 });
@@ -36,8 +37,8 @@ test('openCalls counts the requests without a reply, and those by MCP, of their 
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'listMessages', arguments: {} } };
   const mcp = fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(call) });
   // A tool makes a request, so its message and the request count.
-  await vi.waitFor(() => expect(sandbox.openCalls().requests).toBe(3), { timeout: 30_000 });
+  await eventually(() => expect(sandbox.openCalls().requests).toBe(3));
   expect([mailbox.openCalls().requests, other.openCalls().requests]).toEqual([3, 0]);
   await Promise.all([rest, mcp]);
-  await vi.waitFor(() => expect(sandbox.openCalls()).toEqual({ requests: 0, deliveries: 0 }), { timeout: 30_000 });
+  await eventually(() => expect(sandbox.openCalls()).toEqual({ requests: 0, deliveries: 0 }));
 });

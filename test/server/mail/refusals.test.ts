@@ -2,6 +2,7 @@ import 'agent-mailbox-mock/matchers';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { isRefused } from '../../../src/control/journal/from-entries/call-of.ts';
 import { type ImapTestServer, startImap } from '../../support/imap-server.ts';
 
 /** Sends lines of SMTP, each after the reply to the one before it, and returns the replies. */
@@ -54,13 +55,13 @@ test('each command of SMTP that is refused with 4xx or 5xx is a refusal, once', 
   for (const [linesOf, refused] of SMTP_TALKS) {
     mailbox.reset();
     const replies = await speakSmtp(running, linesOf(running));
-    const isRefused = replies.map((reply) => /^[45]/.test(reply));
+    const areRefused = replies.map((reply) => /^[45]/.test(reply));
     // What comes out of sequence right after a refusal is a consequence of it.
     const count = replies.filter((reply, index) => {
-      return isRefused[index] && !(reply.startsWith('503') && isRefused[index - 1]);
+      return areRefused[index] && !(reply.startsWith('503') && areRefused[index - 1]);
     }).length;
-    const inJournal = mailbox.journal({ kinds: ['mail-command'] }).filter(({ data }) => data.status >= 400);
-    expect(inJournal.map(({ data }) => data.method)).toEqual(count === refused.length ? refused : [count, 'refusals']);
+    const inJournal = mailbox.journal({ kinds: ['mail-command'] }).filter(({ data }) => isRefused(data));
+    expect(inJournal.map(({ data }) => data.command)).toEqual(count === refused.length ? refused : [count, 'refusals']);
     expect(JSON.stringify(mailbox.journal())).not.toContain('secret-word');
     if (mailbox.requests().length === 0) continue;
     const verdict = expect(mailbox);
@@ -82,7 +83,7 @@ test('each command of IMAP that is refused with NO or BAD is a refusal, once', a
   for (const command of commands) {
     const { result } = await talk.command(command);
     if (!result.startsWith('OK')) refused += 1;
-    const inJournal = mailbox.journal({ kinds: ['mail-command'] }).filter(({ data }) => data.status >= 400);
+    const inJournal = mailbox.journal({ kinds: ['mail-command'] }).filter(({ data }) => isRefused(data));
     expect([command, result, inJournal.length]).toEqual([command, result, refused]);
   }
   expect(refused).toBeGreaterThan(10);
@@ -94,6 +95,26 @@ test('a wrong command before the login is in the journal without its arguments',
   const talk = await running.connect();
   await talk.command('LOGN helpdesk@acme.test geheim-1234');
   const [entry] = running.server.mailbox.journal({ kinds: ['mail-command'] });
-  expect(entry?.data).toMatchObject({ method: 'LOGN', status: 400 });
+  expect(entry?.data).toMatchObject({ command: 'LOGN', result: 'BAD' });
   expect(JSON.stringify(entry)).not.toContain('geheim');
+});
+
+test('a command is expected by its name and its result, and has neither a method nor a status', async () => {
+  await using running = await startImap();
+  const { mailbox } = running.server;
+  const talk = await running.session('INBOX');
+  await talk.ok('STORE 1 +FLAGS (\\Seen)');
+  await talk.command('COPY 1 Nowhere');
+  await speakSmtp(running, ['HELO there', 'RCPT TO:<nobody@nowhere.test>', 'QUIT']);
+  expect(mailbox).toHaveReceivedRequest({ command: 'STORE', result: 'OK', path: 'INBOX', times: 1 });
+  expect(mailbox).toHaveReceivedRequest({ command: 'COPY', result: 'NO', times: 1 });
+  expect(mailbox).toHaveReceivedRequest({ command: 'RCPT TO', result: 503, times: 1 });
+  expect(mailbox).toHaveReceivedRequest({ operation: 'updateMessage', result: 'OK', times: 1 });
+  expect(mailbox).not.toHaveReceivedRequest({ operation: 'updateMessage', status: 200 });
+  expect(mailbox.requests({ status: 200 })).toEqual([]);
+  for (const entry of mailbox.requests()) {
+    expect(entry).not.toHaveProperty('method');
+    expect(entry).not.toHaveProperty('status');
+  }
+  expect(() => expect(mailbox).not.toHaveReceivedRequest({ command: 'COPY' })).toThrow(/COPY INBOX → NO/);
 });

@@ -2,6 +2,7 @@ import { createMailbox, type Delivery, type Environment } from 'agent-mailbox-mo
 import { expect, test } from 'vitest';
 import { fire } from '../../support/deliveries.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { after, createWebhook, hook, START, startReceiver } from '../../support/webhooks.ts';
 
 interceptRequests();
@@ -87,7 +88,7 @@ everywhere('a signal stops an advance where it is', async (service) => {
   const delivery = await fire(service, id);
   const controller = new AbortController();
   const advanced = mailbox.clock.advance('10000d', { signal: controller.signal });
-  await receiver.received(2, 20_000);
+  await receiver.received(2, PATIENCE_MS);
   controller.abort(new Error('Enough.'));
   await expect(advanced).rejects.toMatchObject({
     code: 'CONFLICT',

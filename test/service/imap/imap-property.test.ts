@@ -49,9 +49,9 @@ async function readStory({ server }: ImapTestServer) {
   for await (const event of server.mailbox.feed({ follow: false })) {
     if (event.kind === 'mail-received') story.mails.push(event.data.mail.subject);
     if (event.kind !== 'request' && event.kind !== 'mail-command') continue;
-    const { protocol, method, path, status } = event.data;
-    if (protocol === 'http' && method !== 'GET') story.calls.push(`${method} ${status}`);
-    if (protocol === 'imap' && /^(?:STORE|MOVE|COPY|FETCH)$/.test(method)) story.commands.push(`${method} ${path}`);
+    const { method, command, path, status } = event.data;
+    if (method !== undefined && method !== 'GET') story.calls.push(`${method} ${status}`);
+    if (command && /^(?:STORE|MOVE|COPY|FETCH)$/.test(command)) story.commands.push(`${command} ${path}`);
   }
   return story;
 }

@@ -37,7 +37,7 @@ test('a command that shows no content is no reading', async () => {
   await talk.ok('SEARCH TEXT oneplainendq');
   expect(partsInJournal(mailbox, mail)).toEqual([]);
   const named = mailbox.journal({ kinds: ['read'] }).filter(({ data }) => data.messageIds.includes(mail.id));
-  expect(named.map(({ data }) => [data.method, data.parts])).toEqual([['STORE', []]]);
+  expect(named.map(({ data }) => [data.command, data.parts])).toEqual([['STORE', []]]);
 });
 
 test('of several texts in a mail, one alone is a piece, and of several files each is told', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type BehaviourOptions, parseBehaviours } from '../../../src/contract/behaviours.ts';
+import { createFault, faultOptions } from '../../../src/control/faults/fault-options.ts';
 import { defaultFixture } from '../../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../../src/fixture/parse-fixture.ts';
 import type { KeptRequest } from '../../../src/service/journal/entry-data.ts';
@@ -10,7 +11,7 @@ import { handleRequest } from '../../../src/service/pipeline/handle-request.ts';
 import { toResponseBody } from '../../../src/service/pipeline/reply.ts';
 import { createService } from '../../../src/service/pipeline/service.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
-import { createFault, type Fault, faultOptions } from '../../../src/world/fault.ts';
+import type { Fault } from '../../../src/world/fault.ts';
 import { Faults } from '../../../src/world/faults.ts';
 import { seed } from '../../../src/world/store/seed/seed.ts';
 import { Worlds } from '../../../src/world/store/worlds.ts';
@@ -33,11 +34,11 @@ async function observe(method: string, path: string, key = '', options: Behaviou
   const exchange = await handleRequest(service, { method, path, query: new URLSearchParams(), headers, body: null });
   expect(seen).toHaveLength(1);
   const [kept] = seen;
-  expect([kept?.row, kept?.error, kept?.faults, kept?.reply.status]).toEqual([
+  expect([kept?.row, kept?.error, kept?.faults, kept?.call]).toEqual([
     exchange.row,
     exchange.error,
     exchange.faults,
-    exchange.reply.status,
+    { protocol: 'http', method, status: exchange.reply.status },
   ]);
   return exchange;
 }

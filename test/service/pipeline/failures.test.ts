@@ -3,12 +3,13 @@ import { text } from 'node:stream/consumers';
 import { createMailbox, type Environment } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { buildMailbox } from '../../../src/mailbox/mailbox.ts';
 import { createHttpServer } from '../../../src/server/http/http-server.ts';
 import { createBareApp } from '../../support/bare-app.ts';
 import { openDeliveryClient } from '../../support/deliveries.ts';
+import { eventually } from '../../support/eventually.ts';
 import { everywhere, interceptRequests, type Options, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimes } from '../../support/log.ts';
@@ -131,7 +132,7 @@ test('settled rejects with the original error as its cause, and a reset clears i
     cause: CAUSE,
   });
   mailbox.trigger('message.received', { webhookId: IDS.acme.webhooks.support });
-  await vi.waitFor(() => expect(breakable.reported).toHaveLength(6));
+  await eventually(() => expect(breakable.reported).toHaveLength(6));
   mailbox.reset();
   breakable.mend();
   await expect(mailbox.settled()).resolves.toEqual({ losses: { dropped: 0, forgotten: 0 } });
@@ -157,7 +158,7 @@ test('the log of a server has a line for work that a bug has stopped', async () 
   breakable.break('setTimer');
   const webhookId = IDS.acme.webhooks.support;
   server.mailbox.trigger('message.received', { webhookId });
-  await vi.waitFor(() => expect(lines).toHaveLength(2));
+  await eventually(() => expect(lines).toHaveLength(2));
   const said = 'The emulator failed because of a bug in it: The dice are broken.';
   expect(lines.map(withoutTimes)).toEqual([
     `emulator ! ${said}`,

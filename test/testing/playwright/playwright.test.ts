@@ -10,9 +10,6 @@ import { ROOT } from '../../support/root.ts';
 
 const execute = promisify(execFile);
 
-/** Starting a browser takes long if other tests run too. */
-const SLOW = { timeout: 120_000 };
-
 /** Runs the specs by Playwright and returns its output, in which each test has passed. */
 async function runSpecs({ skip }: TestContext, env: Record<string, string> = {}): Promise<string> {
   const path = findBrowser();
@@ -27,26 +24,22 @@ async function runSpecs({ skip }: TestContext, env: Record<string, string> = {})
   return (await execute(process.execPath, args, options)).stdout;
 }
 
-test.sequential('the requests of a page are intercepted, and each test has a sandbox', SLOW, async (context) => {
+test.sequential('the requests of a page are intercepted, and each test has a sandbox', async (context) => {
   context.expect(await runSpecs(context)).toMatch(/3 passed/);
 });
 
-test.sequential(
-  'with AGENT_MAILBOX_URL, the tests use a running server, and close their sandboxes',
-  SLOW,
-  async (context) => {
-    await using server = await startServer({
-      port: 0,
-      corsOrigins: ['http://app.test'],
-      controlToken: 'a-token-of-sixteen',
-    });
-    const env = { AGENT_MAILBOX_URL: `${server.url}/`, AGENT_MAILBOX_TOKEN: 'a-token-of-sixteen' };
-    context.expect(await runSpecs(context, env)).toMatch(/3 passed/);
-    context.expect(server.mailbox.sandboxes()).toEqual([]);
-  },
-);
+test.sequential('with AGENT_MAILBOX_URL, the tests use a running server, and close their sandboxes', async (context) => {
+  await using server = await startServer({
+    port: 0,
+    corsOrigins: ['http://app.test'],
+    controlToken: 'a-token-of-sixteen',
+  });
+  const env = { AGENT_MAILBOX_URL: `${server.url}/`, AGENT_MAILBOX_TOKEN: 'a-token-of-sixteen' };
+  context.expect(await runSpecs(context, env)).toMatch(/3 passed/);
+  context.expect(server.mailbox.sandboxes()).toEqual([]);
+});
 
-test.sequential('a failed test has a trace of its sandbox attached, and no dump of JSON', SLOW, async (context) => {
+test.sequential('a failed test has a trace of its sandbox attached, and no dump of JSON', async (context) => {
   const { expect } = context;
   const file = join(await makeFolder(context), 'report.json');
   const { stdout } = await runSpecs(context, { FAILING: '1', PLAYWRIGHT_JSON_OUTPUT_NAME: file }).catch(

@@ -14,7 +14,7 @@ describe.concurrent('at the same time', () => {
       const { helpdesk } = sandbox.keys.inboxes;
       await using client = beginPageStream(`wss://mailbox.test/v1/ws?api_key=${helpdesk}`);
       open.add(name);
-      await expect.poll(() => open.size, { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => open.size).toBe(2);
       expect(await client.next()).toMatchObject({ type: 'connected', inboxId: sandbox.ids.inboxes.helpdesk });
     });
   }
@@ -25,7 +25,7 @@ describe.concurrent('at the same time, with a key of the fixture', () => {
   for (const name of ['a', 'b']) {
     test(`the stream of test ${name} is refused with the sentence of the HTTP reply`, async ({ mailbox, expect }) => {
       open.add(name);
-      await expect.poll(() => open.size, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+      await expect.poll(() => open.size).toBeGreaterThanOrEqual(2);
       const key = mailbox.keys.acme.tenant;
       const reply = await fetch(`${mailbox.baseUrl}/v1/me`, { headers: { 'X-API-Key': key } });
       const { error } = await reply.json();
@@ -44,7 +44,7 @@ describe.concurrent('at the same time, with a key of the fixture', () => {
         });
       });
       open.add(`${name} answered`);
-      await expect.poll(() => open.size, { timeout: 20_000 }).toBe(4);
+      await expect.poll(() => open.size).toBe(4);
       expect(error).toContain('Several tests run at the same time');
       expect(events).toEqual([
         ['error', error],

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { DIST } from '../../support/dist.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { ROOT } from '../../support/root.ts';
 
 const run = promisify(execFile);
@@ -48,6 +49,6 @@ describe('in a realm with a window and a BroadcastChannel', () => {
 /** Runs a module in a separate process and returns its output; rejects unless it exits by itself with 0. */
 async function runScript(source: string): Promise<string> {
   const args = ['--input-type=module', '--eval', source];
-  const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: 25_000 });
+  const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: PATIENCE_MS });
   return stdout.trim();
 }

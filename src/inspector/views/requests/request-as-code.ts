@@ -1,5 +1,5 @@
 import { tryParseJson } from '../../../basics/foreign-json.ts';
-import type { RequestEntry } from '../../../control/journal/request-entry.ts';
+import type { HttpEntry } from '../../../control/journal/request-entry.ts';
 
 /** The key of a request, as the page knows it. */
 export interface KnownKey {
@@ -12,7 +12,7 @@ export interface KnownKey {
  * Writes code that sends a request again, to the server at `baseUrl`. If the key is unknown, the code reads a key from
  * an environment variable.
  */
-type Writer = (entry: RequestEntry, baseUrl: string, knownKey?: KnownKey) => string;
+type Writer = (entry: HttpEntry, baseUrl: string, knownKey?: KnownKey) => string;
 
 /** Writes a command with curl for a POSIX shell. */
 export const writeCurl: Writer = (entry, baseUrl, knownKey) => {
@@ -50,7 +50,7 @@ export const writeFetch: Writer = (entry, baseUrl, knownKey) => {
   return lines.join('\n');
 };
 
-function writeFetchLines(entry: RequestEntry, urlCode: string, knownKey?: KnownKey): string[] {
+function writeFetchLines(entry: HttpEntry, urlCode: string, knownKey?: KnownKey): string[] {
   const { headers, key, body } = readParts(entry, knownKey);
   const headerLines = [
     ...(key ? [`    ${quoteForJs(key.header)}: ${writeKeyForJs(key)},`] : []),
@@ -116,12 +116,12 @@ export const writeTest: Writer = (entry, _baseUrl, knownKey) => {
   ].join('\n');
 };
 
-function testTitleOf({ operation, method, path, status, code }: RequestEntry): string {
+function testTitleOf({ operation, method, path, status, code }: HttpEntry): string {
   return `${operation ?? `${method} ${path}`} is answered with ${code === null ? status : `${status} ${code}`}`;
 }
 
 /** Returns what a reply says about an error. */
-export function errorOf({ body }: RequestEntry['reply']): string | undefined {
+export function errorOf({ body }: HttpEntry['reply']): string | undefined {
   const { error } = (tryParseJson(body ?? '') ?? {}) as { readonly error?: unknown };
   return typeof error === 'string' ? error : undefined;
 }
@@ -143,7 +143,7 @@ const LEFT_OUT = [
 const isLeftOut = (name: string) => LEFT_OUT.includes(name) || name.startsWith('sec-');
 
 /** Returns the parts of a request that are needed to send it again. */
-export function readParts({ path, key, principal, request }: RequestEntry, knownKey?: KnownKey) {
+export function readParts({ path, key, principal, request }: HttpEntry, knownKey?: KnownKey) {
   const { query, headers, body, bodyBytes } = request;
   const queryText = new URLSearchParams(query.map((pair) => [...pair])).toString();
   const isBearer = headers['x-api-key'] === undefined;

@@ -1,5 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { RequestContent, RequestEntry, RequestSummary } from '../../../control/journal/request-entry.ts';
+import { actionOf, isRefused, resultOf } from '../../../control/journal/from-entries/call-of.ts';
+import type {
+  HttpEntry,
+  RequestContent,
+  RequestEntry,
+  RequestSummary,
+} from '../../../control/journal/request-entry.ts';
 import type { ControlClient } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route, requestLink, useTitle } from '../../page-route.ts';
@@ -22,15 +28,19 @@ import { useAction, useFormer, useLoaded } from '../../use-loaded.ts';
 import { errorOf, type KnownKey, readParts, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
-/** Returns the tone in which a status is shown. A request that a fault cut has the status 0. */
-export function toneOf(status: number) {
-  if (status === 0 || status >= 500) return 'bad';
-  return status >= 400 ? 'warn' : 'good';
+/** Returns the tone in which the result of a request or a command is shown. */
+export function toneOf(request: RequestSummary) {
+  const isBad = request.protocol === 'http' && (request.status === 0 || request.status >= 500);
+  if (isBad) return 'bad';
+  return isRefused(request) ? 'warn' : 'good';
 }
 
-/** Returns the name of a request: its operation or, if it has none, the method and the path. */
-export function nameOfRequest({ operation, protocol, method, path }: RequestSummary): string {
-  return operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${method} ${shortenIds(path)}`;
+/** Returns the name of a request: its operation or, if it has none, its method or command, and the path. */
+export function nameOfRequest(request: RequestSummary): string {
+  const { operation, protocol, path } = request;
+  return (
+    operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${actionOf(request)} ${shortenIds(path)}`
+  );
 }
 
 /** One request: the result and its reason, what shaped the reply, and what was sent. */
@@ -39,23 +49,23 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
     const [entry, { keys }] = await Promise.all([client.getRequest({ id }), client.listKeys()]);
     const key = keys.find((each) => each.id === entry.keyId && each.tier === entry.principal?.tier);
     const isFirst = key !== undefined && keys.find(({ tier }) => tier === key.tier) === key;
-    return { entry: entry as unknown as RequestEntry, knownKey: key && { text: key.text, isFirst } };
+    return { entry, knownKey: key && { text: key.text, isFirst } };
   };
   // An entry never changes, but after a reset another entry gets its id.
   const { value, error, isLoading } = useFormer(useLoaded(load, id, ({ kind }) => kind === 'reset'));
   useTitle(value ? nameOfRequest(value.entry) : id);
   if (!value) return <Loading error={error} />;
   const { entry, knownKey } = value;
-  const { method, path, status, code, request, reply } = entry;
+  const { path, code, request, reply } = entry;
   return (
     <article key={entry.id} aria-busy={isLoading}>
       <div class="head">
         <h1>{nameOfRequest(entry)}</h1>
-        <Chip tone={toneOf(status)} text={[status || 'no reply', code].filter(Boolean).join(' ')} />
+        <Chip tone={toneOf(entry)} text={[resultOf(entry), code].filter(Boolean).join(' ')} />
       </div>
       <p class="soft">
         <code title={path}>
-          {method} {shortenIds(path)}
+          {actionOf(entry)} {shortenIds(path)}
         </code>
       </p>
       <Reason entry={entry} />
@@ -78,7 +88,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
 
 const WRITERS = { curl: writeCurl, fetch: writeFetch, Python: writePython, Test: writeTest };
 
-type SendAgainProps = { entry: RequestEntry; knownKey: KnownKey | undefined; route: Route };
+type SendAgainProps = { entry: HttpEntry; knownKey: KnownKey | undefined; route: Route };
 
 /** Buttons that send the request again with its key, as it was or edited, or that copy it as code. */
 function SendAgainForm({ entry, knownKey, route }: SendAgainProps) {
@@ -116,11 +126,12 @@ function SendAgainForm({ entry, knownKey, route }: SendAgainProps) {
 }
 
 /** Shows why a request was refused, even if the reply must not say it, and the faults that shaped the reply. */
-function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: RequestEntry }) {
+function Reason({ entry }: { readonly entry: RequestEntry }) {
+  const { reason, reply, faults } = entry;
   const errorText = errorOf(reply);
   if (reason === null && faults.length === 0) return null;
   return (
-    <div class={`reason ${toneOf(status)}-edge`}>
+    <div class={`reason ${toneOf(entry)}-edge`}>
       {reason !== null && (
         <p>
           Why: <UserText inside="strong" text={shortenIds(reason)} />

@@ -1,6 +1,7 @@
 import { ArrowLeftRight, Server, Zap } from 'lucide';
 import { useMemo, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
+import { actionOf, isRefused, NO_REPLY, resultOf } from '../../../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import {
@@ -93,11 +94,11 @@ function useRequests(setDroppedCount: (count: number) => void) {
 }
 
 /** The filters for the status of a request. */
-const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
-  succeeded: (status) => status > 0 && status < 400,
-  refused: (status) => status >= 400,
-  '4xx': (status) => status >= 400 && status < 500,
-  '5xx': (status) => status >= 500,
+const STATUSES: Readonly<Record<string, (request: RequestSummary) => boolean>> = {
+  succeeded: (request) => !isRefused(request) && resultOf(request) !== NO_REPLY,
+  refused: isRefused,
+  '4xx': (request) => request.protocol === 'http' && request.status >= 400 && request.status < 500,
+  '5xx': (request) => request.protocol === 'http' && request.status >= 500,
 };
 
 /** The requests that the search and the filters choose. */
@@ -110,7 +111,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
   const chosen = requests.filter(
     (request) =>
       isInScope(scope, request.principal) &&
-      (STATUSES[status]?.(request.status) ?? true) &&
+      (STATUSES[status]?.(request) ?? true) &&
       words.every((word) => searchTextOf(request, ownerOf(request, nameOf)).includes(word)),
   );
   const change = (changes: Record<string, string>) =>
@@ -148,11 +149,10 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
 const NO_MATCH = 'No request matches the search and the filters.';
 
 /** Returns the text of a request in which a search looks for words. */
-function searchTextOf(
-  { id, method, path, operation, key, status, code, reason }: RequestSummary,
-  owner: string,
-): string {
-  return [id, `${method} ${path}`, operation, key, owner, status, code, reason].join('\n').toLowerCase();
+function searchTextOf(request: RequestSummary, owner: string): string {
+  const { id, path, operation, key, code, reason } = request;
+  const texts = [id, `${actionOf(request)} ${path}`, operation, key, owner, resultOf(request), code, reason];
+  return texts.join('\n').toLowerCase();
 }
 
 const HEADINGS = {
@@ -176,14 +176,14 @@ type RowProps = { request: RequestSummary; owner: string; words: readonly string
 
 /** One request of the list, in one line. */
 function RequestLine({ request, owner, words, route }: RowProps) {
-  const { id, protocol, method, path, operation, status, reason, realTime, durationMs, faults } = request;
+  const { id, protocol, path, operation, reason, realTime, durationMs, faults } = request;
   const name = operation ?? shortenIds(protocol === 'http' ? path : `${protocol.toUpperCase()} ${path}`);
   return (
     <LineRow
       href={requestLink(route, id)}
       isOpen={route.id === id}
       cells={{
-        kind: <UserText text={method} find={words} />,
+        kind: <UserText text={actionOf(request)} find={words} />,
         what: (
           <>
             <UserText text={name} find={words} />{' '}
@@ -192,7 +192,7 @@ function RequestLine({ request, owner, words, route }: RowProps) {
         ),
         state: (
           <>
-            <Chip tone={toneOf(status)} text={status || 'no reply'} />
+            <Chip tone={toneOf(request)} text={resultOf(request)} />
             {faults.length > 0 && (
               <span class="warn" title="Shaped by a fault">
                 <Icon icon={Zap} />
@@ -211,18 +211,18 @@ function RequestLine({ request, owner, words, route }: RowProps) {
 
 /** One request of the list, in three lines. */
 function RequestRow({ request, owner, words, route }: RowProps) {
-  const { id, protocol, method, path, status, code, key, reason, realTime, durationMs, faults } = request;
+  const { id, protocol, path, code, key, reason, realTime, durationMs, faults } = request;
   const more = [owner, key, code, faults.length > 0 && 'shaped by a fault', formatMs(durationMs)];
   return (
     <Row
       href={requestLink(route, id)}
       isOpen={route.id === id}
       icon={protocol === 'http' ? ArrowLeftRight : Server}
-      tone={toneOf(status)}
+      tone={toneOf(request)}
       who={<UserText text={nameOfRequest(request)} find={words} />}
       when={<ClockTime at={realTime} isReal />}
-      what={<UserText text={shortenIds(reason ?? `${method} ${path}`)} find={words} />}
-      state={<Chip tone={toneOf(status)} text={status || 'no reply'} />}
+      what={<UserText text={shortenIds(reason ?? `${actionOf(request)} ${path}`)} find={words} />}
+      state={<Chip tone={toneOf(request)} text={resultOf(request)} />}
       more={<UserText text={more.filter(Boolean).join(' · ')} find={words} />}
     />
   );

@@ -1,6 +1,7 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { type ComponentChildren, Fragment } from 'preact';
 import type { FeedData } from '../../../control/journal/feed-event.ts';
+import { actionOf, resultOf } from '../../../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
@@ -43,10 +44,10 @@ type RequestsItem = Extract<RunItem, { kind: 'requests' }>;
 
 /** Requests that followed each other, in a part that can be opened. It is open at first if one of a few failed. */
 function Requests({ requests, readMails }: RequestsItem) {
-  const failed = requests.filter(({ status }) => toneOf(status) !== 'good').length;
+  const failed = requests.filter((request) => toneOf(request) !== 'good').length;
   const names = [...new Set(requests.map(nameOfRequest))];
   const groups = groupEqual(requests, (request) =>
-    [nameOfRequest(request), request.status, request.code, request.reason].join(),
+    [nameOfRequest(request), resultOf(request), request.code, request.reason].join(),
   );
   const lines = <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} />} />;
   if (groups.length === 1) return lines;
@@ -118,12 +119,12 @@ type EqualRequestsProps = { readonly group: Equal<RequestSummary>; readonly read
 /** Requests with the same operation and result: the latest of them, and how many there were. */
 function EqualRequests({ group, readMails }: EqualRequestsProps) {
   const request = group.at(-1) ?? group[0];
-  const { id, method, path, status, reason, realTime, faults } = request;
+  const { id, path, reason, realTime, faults } = request;
   const unnamed = request.read.length - Math.min(readMails.length, MAX_NAMED_MAILS);
   return (
     <p>
-      <Chip tone={toneOf(status)} text={status || 'no reply'} />{' '}
-      <a href={linkTo('requests', id)} title={`${method} ${path}`}>
+      <Chip tone={toneOf(request)} text={resultOf(request)} />{' '}
+      <a href={linkTo('requests', id)} title={`${actionOf(request)} ${path}`}>
         {nameOfRequest(request)}
       </a>{' '}
       <Repeats items={group} /> {reason !== null && <UserText text={shortenIds(reason)} />}

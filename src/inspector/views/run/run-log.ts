@@ -1,4 +1,5 @@
 import type { FeedEntry, FeedEvent } from '../../../control/journal/feed-event.ts';
+import { isRefused, NO_REPLY, resultOf } from '../../../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import type { FeedKind } from '../../../service/journal/entry-kinds.ts';
 import { bareAddress } from '../mail/mail-types.ts';
@@ -148,8 +149,7 @@ export class RunLog {
       tenant: request.principal?.tenantId,
       counterparts: this.#counterpartsOf(request),
       lane: 'requests',
-      // A request that a fault cut has the status 0.
-      isBad: request.status === 0 || request.status >= 400,
+      isBad: isRefused(request) || resultOf(request) === NO_REPLY,
     };
     if (request.messages.length === 0) {
       this.rows.push(row);

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
+import type { FaultName } from '../../../control/faults/named-faults.ts';
 import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
-import type { FaultName } from '../../../world/named-faults.ts';
 import { useInspector } from '../../inspector.ts';
 import { Button, Chip, Failure, Field, Form, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';

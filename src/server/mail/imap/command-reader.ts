@@ -1,5 +1,6 @@
 import { MAX_MAIL_BYTES } from '../../../contract/mail-limits.ts';
 import { CollectedBytes } from './collected-bytes.ts';
+import { badLine, type LastLine, refusalLine } from './last-line.ts';
 
 /** The longest command without its literals, and the size of all literals of a command that stores no mail, in bytes. */
 const MAX_COMMAND_BYTES = 64 * 1024;
@@ -27,7 +28,7 @@ interface ReadCommand {
   line: string;
   literals: Uint8Array<ArrayBuffer>[];
   /** The reply that refuses the command; `undefined` if the command is accepted. */
-  refusal: string | undefined;
+  refusal: LastLine | undefined;
 }
 
 /** What the rules for a command depend on besides its bytes. */
@@ -139,7 +140,7 @@ export class CommandReader {
     this.#lineBytes += piece.length;
     this.#tail = (this.#tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_LENGTH))).slice(-TAIL_LENGTH);
     const kept = piece.subarray(0, this.#count(Math.min(piece.length, room)) ? room : 0);
-    if (piece.length > room) this.#refuse('BAD The command is too long.');
+    if (piece.length > room) this.#refuse(badLine('The command is too long.'));
     return kept;
   }
 
@@ -150,7 +151,7 @@ export class CommandReader {
     this.#tail = '';
     if (size) {
       // A quoted text ends in its line. If it does not, the client and the server would disagree about what follows.
-      const refusal = endsInQuotes(line) ? 'BAD A quoted text has no end.' : this.#findRefusal(size.bytes);
+      const refusal = endsInQuotes(line) ? badLine('A quoted text has no end.') : this.#findRefusal(size.bytes);
       if (refusal !== undefined) this.#refuse(refusal);
     }
     // After a size such as `{5+}`, the client sends the bytes without waiting for a reply, so they must be read anyway.
@@ -181,22 +182,22 @@ export class CommandReader {
   }
 
   /** Refuses the command when it ends. Its bytes are still read, but only the beginning of its line is kept. */
-  #refuse(refusal: string): void {
+  #refuse(refusal: LastLine): void {
     this.#command.refusal ??= refusal;
     this.#command.literals = [];
     this.#literal = undefined;
   }
 
   /** Counts a literal, and returns the reply that refuses it; `undefined` if the client may send it. */
-  #findRefusal(bytes: number): string | undefined {
+  #findRefusal(bytes: number): LastLine | undefined {
     this.#literalBytes += bytes;
     if (!this.#isCommand('append')) {
-      return this.#literalBytes > this.#maxBytes() ? 'BAD The literals of the command are too long.' : undefined;
+      return this.#literalBytes > this.#maxBytes() ? badLine('The literals of the command are too long.') : undefined;
     }
-    if (!this.#rules.isLoggedIn()) return 'NO Log in first.';
+    if (!this.#rules.isLoggedIn()) return refusalLine('Log in first.');
     // The name of the folder may be a literal, too.
     const isTooLarge = bytes > MAX_MAIL_BYTES || this.#literalBytes > MAX_MAIL_BYTES + MAX_COMMAND_BYTES;
-    return isTooLarge ? 'NO [TOOBIG] The message is larger than 10 MiB.' : undefined;
+    return isTooLarge ? refusalLine('The message is larger than 10 MiB.', 'TOOBIG') : undefined;
   }
 
   #maxBytes(): number {
@@ -211,8 +212,8 @@ export class CommandReader {
 }
 
 /** Writes the reply to a command for which there is no room. */
-function toRefusal({ message }: Error): string {
-  return `NO [UNAVAILABLE] ${message}`;
+function toRefusal({ message }: Error): LastLine {
+  return refusalLine(message, 'UNAVAILABLE');
 }
 
 /** Reads the size of the literal that follows a line, and whether the client sends it without waiting for a reply. */

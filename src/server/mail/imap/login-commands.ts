@@ -2,7 +2,7 @@ import { NAME, VERSION } from '../../../basics/version.ts';
 import { findLogin } from '../../../service/access/principal.ts';
 import { CommandError, needText, RefusedCommand, writeString } from '../../../service/imap/argument.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandResult, CommandTable, Outcome, Session } from './session.ts';
+import { type CommandResult, type CommandTable, NO_REPLY, type Session } from './session.ts';
 
 /** The capabilities of the server, without those for the login. */
 const CAPABILITIES =
@@ -25,7 +25,7 @@ export const LOGIN_COMMANDS: CommandTable = {
       session.sendUntagged('BYE See you.');
       session.connection.send(`${tag} OK LOGOUT is done.\r\n`);
       session.connection.end();
-      return 'replied';
+      return NO_REPLY;
     },
     ID(session, [parameters]) {
       if (session.takeFault('id-refused')) throw new CommandError('There is no command ID.');
@@ -40,7 +40,7 @@ export const LOGIN_COMMANDS: CommandTable = {
       if (!connection.mayStartTls) throw new CommandError('The server has no certificate for TLS.');
       connection.send(`${tag} OK Begin TLS now.\r\n`);
       await connection.startTls();
-      return 'replied';
+      return NO_REPLY;
     },
     LOGIN: (session, [user, password]) =>
       logIn(session, needText(user, 'The user'), needText(password, 'The password')),
@@ -61,7 +61,7 @@ export const LOGIN_COMMANDS: CommandTable = {
         },
       });
       session.sendChangesWhileIdle();
-      return 'replied';
+      return NO_REPLY;
     },
   },
 };
@@ -85,7 +85,7 @@ function logIn(session: Session, user: string, password: string): CommandResult 
 }
 
 /** Logs in by SASL. The client may send its first answer together with the command. */
-function authenticate(session: Session, args: Command['args'], command: Command): Outcome {
+function authenticate(session: Session, args: Command['args'], command: Command): CommandResult {
   const mechanism = needText(args[0], 'The mechanism').toUpperCase();
   const firstAnswer = args[1] && needText(args[1], 'The answer').replace(/^=$/, '');
   if (mechanism === 'PLAIN') {
@@ -102,7 +102,12 @@ function authenticate(session: Session, args: Command['args'], command: Command)
 }
 
 /** Asks the client for a line, and calls `next` with this line to continue the command. */
-function ask(session: Session, command: Command, question: string, next: (line: string) => Outcome): 'replied' {
+function ask(
+  session: Session,
+  command: Command,
+  question: string,
+  next: (line: string) => CommandResult,
+): CommandResult {
   session.connection.send(`+ ${Buffer.from(question).toString('base64')}\r\n`);
   return session.continueWith({
     command,

@@ -1,3 +1,4 @@
+import { performance } from '../../../basics/real-timers.ts';
 import type { Work } from '../../../basics/work.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
@@ -15,6 +16,7 @@ import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import type { Origin } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { WorkQueue } from '../../work-queue.ts';
+import { badLine, type LastLine, refusalLine } from './last-line.ts';
 import { type Command, parseCommand } from './parse-command.ts';
 
 /** Creates the context that all sessions of a server share. `queue` runs the long work of all protocols. */
@@ -88,6 +90,8 @@ export interface Account {
 
 /** What the reply to a command says, and what the journal shows of it. */
 export interface CommandResult {
+  /** Whether there is nothing to reply now: the command has replied itself, or waits for another line of the client. */
+  readonly needsNoReply?: true;
   /** The text after OK, with a response code if there is one: `[READ-WRITE] SELECT is done.` */
   readonly text?: string;
   /** The messages that the command read or changed. The journal shows the command only if this list is given. */
@@ -103,11 +107,11 @@ type Arguments<State> = [state: State, args: Command['args'], command: Command];
  * if the reply says only that the command is done.
  */
 export type RunCommand<State> =
-  | ((...args: Arguments<State>) => Outcome | Promise<Outcome>)
+  | ((...args: Arguments<State>) => CommandResult | Promise<CommandResult>)
   | ((...args: Arguments<State>) => void);
 
-/** How a command ends: with a result; `replied` if it has replied itself, or waits for another line of the client. */
-export type Outcome = CommandResult | 'replied';
+/** The result of a command that needs no reply now. */
+export const NO_REPLY: CommandResult = { needsNoReply: true };
 
 /** A session after its login. */
 export interface LoggedIn extends Account {
@@ -181,7 +185,7 @@ export class Session {
   /** The functions to call when the connection has ended. */
   readonly #endCallbacks: (() => void)[] = [];
   /** What the journal needs of the present command: its name, and the entries that it has caused, with their origin. */
-  #present: { readonly name: string; readonly entries: Entry[]; readonly origin: Origin } = startOf('');
+  #present = startOf('');
 
   constructor(shared: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
     this.shared = shared;
@@ -207,9 +211,9 @@ export class Session {
   }
 
   /** Refuses a line that could not be read completely, such as one that is too long. The promise never rejects. */
-  async refuse(line: string, reply: string): Promise<void> {
+  async refuse(line: string, refusal: LastLine): Promise<void> {
     const { command, recordedLine } = this.#findCommand(line, []);
-    await this.#sendAfter(() => this.#reply(command, recordedLine, reply));
+    await this.#sendAfter(() => this.#reply(command, recordedLine, refusal));
   }
 
   /** Finds the command that a line continues or begins, and what the journal may show of the line. */
@@ -227,18 +231,18 @@ export class Session {
   }
 
   /** Lets a command wait for the next line of the client. */
-  continueWith(continuation: Continuation): 'replied' {
+  continueWith(continuation: Continuation): CommandResult {
     this.#continuation = continuation;
-    return 'replied';
+    return NO_REPLY;
   }
 
   /** Runs a command, or the rest of it, and replies to it. */
   async #runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
     await this.#sendAfter(async () => {
       try {
-        const outcome = ((await work()) ?? {}) as Outcome;
-        if (outcome === 'replied') return;
-        await this.#reply(command, line, `OK ${outcome.text ?? `${command.name} is done.`}`, outcome);
+        const done = ((await work()) ?? {}) as CommandResult;
+        if (done.needsNoReply) return;
+        await this.#reply(command, line, { result: 'OK', text: done.text ?? `${command.name} is done.` }, done);
       } catch (error) {
         if (error instanceof ConnectionEnded) throw error;
         await this.#reply(command, line, this.#describe(error));
@@ -412,51 +416,48 @@ export class Session {
     }
   }
 
-  async #reply(command: Command, line: string, reply: string, result: CommandResult = {}): Promise<void> {
-    if (reply.startsWith('BAD') && !this.account) this.#wrongCount += 1;
-    if (result.messageIds || !reply.startsWith('OK')) {
-      this.#record(command, line, reply, result);
-    }
+  async #reply(command: Command, line: string, lastLine: LastLine, done: CommandResult = {}): Promise<void> {
+    const { result, text } = lastLine;
+    if (result === 'BAD' && !this.account) this.#wrongCount += 1;
+    if (done.messageIds || result !== 'OK') this.#record(command, line, lastLine, done);
     await this.#idleUpdates;
     await this.#sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
-    this.connection.send(`${command.tag} ${toAscii(reply)}\r\n`);
+    this.connection.send(`${command.tag} ${toAscii(`${result} ${text}`)}\r\n`);
     if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.sendBye('Too many wrong commands');
     if (this.wrongLogins >= MAX_WRONG_LOGINS) this.sendBye('Too many wrong logins');
   }
 
   /** Records a command in the journal, without the password of a login. */
-  #record(command: Command, line: string, reply: string, { messageIds = [], shown }: CommandResult): void {
+  #record(command: Command, line: string, lastLine: LastLine, { messageIds = [], shown }: CommandResult): void {
     const isLogin = command.name === 'LOGIN' || command.name === 'AUTHENTICATE';
-    let status = 400;
-    if (reply.startsWith('OK')) status = 200;
-    if (reply.startsWith('NO')) status = isLogin ? 401 : 403;
-    if (reply.startsWith(`NO ${SERVER_BUG}`)) status = 500;
+    const { result } = lastLine;
     // A wrong command before the login may be a login with a wrong name, and have a password.
     const mayHavePassword = isLogin || !this.account;
     const text = mayHavePassword ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
     recordCommand(this.shared.service, {
-      protocol: 'imap',
+      call: { protocol: 'imap', command: fullName(command).slice(0, MAX_SHOWN_NAME), result },
       principal: this.account?.principal,
-      name: fullName(command).slice(0, MAX_SHOWN_NAME),
       text,
-      status,
       messageIds,
       shown,
       path: this.view?.folder.name ?? '',
       user: isLogin ? this.loginUser : undefined,
-      reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK'),
+      reply: lastLine.text.replace(/^\[CAPABILITY [^\]]*\] /, ''),
+      startedMs: this.#present.startedMs,
       caused: this.#present.entries,
       origin: this.#present.origin,
     });
     this.loginUser = undefined;
   }
 
-  #describe(error: unknown): string {
-    if (error instanceof CommandError) return `BAD ${error.message}`;
-    if (error instanceof RefusedCommand) return `NO ${error.code ? `[${error.code}] ` : ''}${error.message}`;
-    if (error instanceof ApiError) return `NO ${error.code === 'STORAGE_FULL' ? '[OVERQUOTA] ' : ''}${error.message}`;
+  #describe(error: unknown): LastLine {
+    if (error instanceof CommandError) return badLine(error.message);
+    if (error instanceof RefusedCommand) return refusalLine(error.message, error.code);
+    if (error instanceof ApiError) {
+      return refusalLine(error.message, error.code === 'STORAGE_FULL' ? 'OVERQUOTA' : undefined);
+    }
     this.shared.report(error);
-    return `NO ${SERVER_BUG} The emulator failed because of a bug in it.`;
+    return refusalLine('The emulator failed because of a bug in it.', 'SERVERBUG');
   }
 
   /**
@@ -485,15 +486,19 @@ export class Session {
 }
 
 /** Returns what the journal needs of a command that has not caused anything yet. */
-function startOf(name: string) {
-  return { name, entries: [], origin: {} };
+function startOf(name: string): Present {
+  return { name, startedMs: performance.now(), entries: [], origin: {} };
+}
+
+interface Present {
+  readonly name: string;
+  readonly startedMs: number;
+  readonly entries: Entry[];
+  readonly origin: Origin;
 }
 
 /** How much of the name of a command the journal shows: a client may send any word. */
 const MAX_SHOWN_NAME = 50;
-
-/** The response code of a bug of the emulator (RFC 5530). */
-const SERVER_BUG = '[SERVERBUG]';
 
 /**
  * Returns a text as a reply may contain it (RFC 3501, section 9): printable ASCII in one line. A client chooses a part

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { toBase64 } from '../../../basics/base64.ts';
-import { type InputOf, lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
+import { type InputOf, lazy } from '../../../basics/lazy-schema.ts';
 import { createNameCheck } from '../../../basics/named-error.ts';
-import { incomingAddress } from '../../../contract/addresses/email-address-schema.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
-import { line, MAX_SUBJECT_LENGTH, timestamp } from '../../../contract/schemas.ts';
-import { durationField } from '../../../world/clock.ts';
-import { tenantField } from '../../../world/target-fields.ts';
+import { line, MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { Mail } from '../show-mail.ts';
-import { QUOTING_STYLES } from './quoting.ts';
+import type { Quoting } from './quoting.ts';
 
 /** The kinds of correspondents. */
-const KINDS = ['person', 'out-of-office', 'autoresponder', 'ticket-system', 'mailing-list', 'bounces'] as const;
+export const CORRESPONDENT_KINDS = [
+  'person',
+  'out-of-office',
+  'autoresponder',
+  'ticket-system',
+  'mailing-list',
+  'bounces',
+] as const;
 
 /** The kind of a correspondent. The kind decides which mail the correspondent answers, and how. */
-export type CorrespondentKind = (typeof KINDS)[number];
-
-/** The maximum number of replies of a correspondent, and of members of a mailing list. */
-const MAX_REPLIES = 1_000;
-const MAX_MEMBERS = 50;
+export type CorrespondentKind = (typeof CORRESPONDENT_KINDS)[number];
 
 const replyFields = () => ({
   /** The text of the answer. Default: empty. */
@@ -38,7 +38,8 @@ const replyFields = () => ({
 
 const REPLY_RULE = 'must be a text, or an object with plainBody, htmlBody, subject, headers or attachments';
 
-const replyObject = lazy(() => z.strictObject(replyFields(), REPLY_RULE));
+/** The schema of a reply as an object. */
+export const replyObject = lazy(() => z.strictObject(replyFields(), REPLY_RULE));
 
 /** The schema of one reply: a text or an object. Parsing returns an object. */
 export const correspondentReply = lazy(() =>
@@ -53,189 +54,69 @@ export type ReplyFunction = (
   mail: Mail,
 ) => CorrespondentReply | null | undefined | Promise<CorrespondentReply | null | undefined>;
 
-const REPLIES_RULE = `must be a list of 1 to ${MAX_REPLIES} replies, or in code a function`;
-
-const listOf = <Reply extends z.ZodType>(reply: Reply) =>
-  z.array(reply, REPLIES_RULE).min(1, REPLIES_RULE).max(MAX_REPLIES, REPLIES_RULE);
-const parsedReplyList = lazy(() => listOf(correspondentReply()));
-
-/** Parses a list of replies, and reports each problem with its path. A function is returned unchanged. */
-const replies = lazy(() =>
-  z.custom<readonly CorrespondentReply[] | ReplyFunction>().transform((given, { issues }) => {
-    if (typeof given === 'function') return given;
-    const parsed = parsedReplyList().safeParse(given);
-    if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) issues.push({ ...issue, input: given } as (typeof issues)[number]);
-    return z.NEVER;
-  }),
-);
-
-const commonFields = () => ({
-  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. No inbox may have this address. */
-  address: incomingAddress(),
-  /** The id of the only tenant whose mail the correspondent answers. Default: any tenant. */
-  tenant: tenantField().optional(),
-  /** How long after a mail the answer comes, by the clock of the tenant. Default: 0, at once. */
-  after: durationField().default(0),
-});
-
-const quoting = () => z.enum(QUOTING_STYLES, `must be one of ${QUOTING_STYLES.join(', ')}`).default('none');
-
-const personFields = () => ({
-  /** May be left out, because `person` is the default. */
-  kind: z.literal('person').optional(),
-  /** The answers to the first mail, the second mail, and so on; or a function that gets the mail. */
-  replies: replies(),
-  /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
-  quoting: quoting(),
-});
-
-const automaticFields = () => ({
-  /**
-   * Who answers. An absent person (`out-of-office`) sends one notice to each sender. An autoresponder answers each
-   * mail, also mail from programs. A ticket system gives each new mail a number.
-   */
-  kind: z.enum(['out-of-office', 'autoresponder', 'ticket-system']),
-  /**
-   * The text of the notice; only the first text is used. For a ticket system: the answers to the later mails of a
-   * ticket. Default: a usual text; a ticket system does not answer later mails.
-   */
-  replies: replies().optional(),
-  /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
-  quoting: quoting(),
-});
-
-const MEMBERS_RULE = `must be a list of 1 to ${MAX_MEMBERS} addresses`;
-
-const mailingListFields = () => ({
-  /** A mailing list. */
-  kind: z.literal('mailing-list'),
-  /** The addresses that get a copy of each mail, 1 to 50. Default: the sender of the mail. */
-  members: z.array(incomingAddress(), MEMBERS_RULE).min(1, MEMBERS_RULE).max(MAX_MEMBERS, MEMBERS_RULE).default([]),
-});
-
-const STATUS_RULE = 'must be a status code of RFC 3463 that begins with 5';
-
-const bouncesFields = () => ({
-  /** An address to which no mail can be delivered. */
-  kind: z.literal('bounces'),
-  /** The status code of RFC 3463. Default: `5.1.1`. */
-  status: z
-    .string(STATUS_RULE)
-    .regex(/^5\.\d{1,3}\.\d{1,3}$/, STATUS_RULE)
-    .default('5.1.1'),
-  /** What the mail server of the address replies. Default: a usual reply, such as `There is no such mailbox`. */
-  diagnostic: line(MAX_SUBJECT_LENGTH).min(1, 'must not be empty').nullable().default(null),
-});
-
-const KIND_RULE = `must be one of ${KINDS.join(', ')}`;
-
-/** Creates the schema of each kind from the schema of the replies. */
-function createKindSchemas<Replies extends z.ZodType>(replyList: Replies) {
-  const optionalList = replyList.optional().transform((given) => given ?? []);
-  return [
-    z.strictObject({
-      ...personFields(),
-      ...commonFields(),
-      /** The answers to the first mail, the second mail, and so on. */
-      replies: replyList,
-    }),
-    z.strictObject({
-      ...automaticFields(),
-      ...commonFields(),
-      /** The text of the notice or, for a ticket system, the answers to the later mails of a ticket. */
-      replies: optionalList,
-    }),
-    z.strictObject({ ...mailingListFields(), ...commonFields() }),
-    z.strictObject({ ...bouncesFields(), ...commonFields() }),
-  ] as const;
+/** A file of a reply. */
+export interface ShownReplyFile {
+  /** The file name. */
+  readonly filename: string;
+  /** The media type. */
+  readonly contentType: string;
+  /** The bytes, in base64. */
+  readonly content: string;
 }
 
-/** The schema of the options of `addCorrespondent`. */
-export const correspondentOptions = lazy(() =>
-  z.discriminatedUnion('kind', createKindSchemas(replies()), {
-    error: ({ code }) => (code === 'invalid_union' ? KIND_RULE : 'must be an object'),
-  }),
-);
-
-/** Like {@link correspondentOptions}, but for the body of a request, which cannot contain a function. */
-export const correspondentBody = lazy(() => z.union(createKindSchemas(listOf(z.union([z.string(), replyObject()])))));
-
-/** The options of `addCorrespondent`: an address, and who answers there. */
-export type CorrespondentOptions =
-  | InputOf<ReturnType<typeof personFields> & ReturnType<typeof commonFields>>
-  | InputOf<ReturnType<typeof automaticFields> & ReturnType<typeof commonFields>>
-  | InputOf<ReturnType<typeof mailingListFields> & ReturnType<typeof commonFields>>
-  | InputOf<ReturnType<typeof bouncesFields> & ReturnType<typeof commonFields>>;
-
-const shownFileFields = () => ({
-  /** The file name. */
-  filename: z.string(),
-  /** The media type. */
-  contentType: z.string(),
-  /** The bytes, in base64. */
-  content: z.string(),
-});
-
-const shownReplyFields = () => ({
+/** A reply of a correspondent that is a list of replies. */
+export interface ShownReply {
   /** The text of the answer. */
-  plainBody: z.string(),
+  readonly plainBody: string;
   /** The answer as HTML; null or left out if it has no HTML part. */
-  htmlBody: z.string().nullish(),
+  readonly htmlBody?: string | null | undefined;
   /** The subject; left out if it is the subject of the mail, with `Re:`. */
-  subject: z.string().optional(),
+  readonly subject?: string | undefined;
   /** Further header fields. */
-  headers: z.record(z.string(), z.string()),
+  readonly headers: Readonly<Record<string, string>>;
   /** The files. */
-  attachments: z.array(z.strictObject(shownFileFields())),
-});
+  readonly attachments: readonly ShownReplyFile[];
+}
 
-const dueAnswerFields = () => ({
+/** An answer that is due later. */
+export interface DueAnswer {
   /** The address of the recipient. */
-  to: z.string(),
+  readonly to: string;
   /** The subject of the answered mail. */
-  subject: z.string(),
+  readonly subject: string;
   /** When the answer comes: ISO 8601 UTC, by the clock of the tenant. */
-  at: timestamp(),
+  readonly at: string;
   /** The id of the tenant that sent the answered mail. */
-  tenantId: z.string(),
-});
-
-const correspondentFields = () => ({
-  /** The id, a UUID, for `removeCorrespondent`. */
-  id: z.string(),
-  /** The id of the only tenant whose mail the correspondent answers; null for any tenant. */
-  tenantId: z.string().nullable().describe('The only tenant whose mail it answers; null for any.'),
-  /** The address, as it was given. */
-  address: z.string(),
-  /** Who answers. */
-  kind: z.enum(KINDS),
-  /** How long after a mail the answer comes, in milliseconds. */
-  afterMs: z.int().min(0),
-  /** The mail client whose quoting style the answers have. */
-  quoting: z.enum(QUOTING_STYLES),
-  /** The replies; null if a function writes the answers. */
-  replies: z.array(z.strictObject(shownReplyFields())).nullable().describe('Null if a function writes them.'),
-  /** The members of a mailing list; empty if the sender of the mail is the only member. */
-  members: z.array(z.string()),
-  /** The status code of the bounces; null for a kind without bounces. */
-  status: z.string().nullable(),
-  /** The reply of the mail server in the bounces; null for the usual reply, or for a kind without bounces. */
-  diagnostic: z.string().nullable(),
-  /** How many mails have reached the correspondent. */
-  received: z.int().min(0).describe('How many mails have reached it.'),
-  /** The answers that are due later, the earliest first. */
-  due: z.array(z.strictObject(dueAnswerFields())).describe('Its answers that are due later, the next one first.'),
-});
-
-/** The schema of a correspondent. */
-export const anyCorrespondent = lazy(() => z.strictObject(correspondentFields()));
+  readonly tenantId: string;
+}
 
 /** Somebody outside of the emulator who answers mail. */
-export type Correspondent = OutputOf<ReturnType<typeof correspondentFields>>;
-
-/** The options after they are parsed. */
-export type ParsedCorrespondent = z.output<ReturnType<typeof correspondentOptions>>;
+export interface Correspondent {
+  /** The id, a UUID, for `removeCorrespondent`. */
+  readonly id: string;
+  /** The id of the only tenant whose mail the correspondent answers; null for any tenant. */
+  readonly tenantId: string | null;
+  /** The address, as it was given. */
+  readonly address: string;
+  /** Who answers. */
+  readonly kind: CorrespondentKind;
+  /** How long after a mail the answer comes, in milliseconds. */
+  readonly afterMs: number;
+  /** The mail client whose quoting style the answers have. */
+  readonly quoting: Quoting;
+  /** The replies; null if a function writes the answers. */
+  readonly replies: readonly ShownReply[] | null;
+  /** The members of a mailing list; empty if the sender of the mail is the only member. */
+  readonly members: readonly string[];
+  /** The status code of the bounces; null for a kind without bounces. */
+  readonly status: string | null;
+  /** The reply of the mail server in the bounces; null for the usual reply, or for a kind without bounces. */
+  readonly diagnostic: string | null;
+  /** How many mails have reached the correspondent. */
+  readonly received: number;
+  /** The answers that are due later, the earliest first. */
+  readonly due: readonly DueAnswer[];
+}
 
 /** The error of a correspondent that did not answer: its function failed, or its mail does not fit in the storage. */
 export class CorrespondentError extends Error {

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { DEFAULT_DOMAIN, domainOf, toAddressKey, toBareAddress } from '../../../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage, type IncomingMessage, rawMessage } from '../../../contract/incoming-message.ts';
@@ -16,22 +14,17 @@ import { checkEpoch, checkRoom, type MailContext, publish, sizeOfMail, storeMess
 import { type IncomingMail, parseEml } from './parse-eml.ts';
 import { reportBounce } from './report-bounce.ts';
 
-const receivedFields = () => ({
-  /** The id of the message in this inbox. */
-  id: z.string(),
-  /** The id of the inbox that received it. */
-  inboxId: z.string(),
-  /** The id of the thread in this inbox. */
-  threadId: z.string(),
-  /** The id of the tenant that owns the inbox. */
-  tenantId: z.string(),
-});
-
-/** The schema of a received message. */
-export const receivedMessage = lazy(() => z.strictObject(receivedFields()));
-
 /** A message from outside, as stored in one inbox. A mail to several inboxes creates one message in each of them. */
-export interface ReceivedMessage extends OutputOf<ReturnType<typeof receivedFields>> {}
+export interface ReceivedMessage {
+  /** The id of the message in this inbox. */
+  readonly id: string;
+  /** The id of the inbox that received it. */
+  readonly inboxId: string;
+  /** The id of the thread in this inbox. */
+  readonly threadId: string;
+  /** The id of the tenant that owns the inbox. */
+  readonly tenantId: string;
+}
 
 /**
  * Accepts a mail from outside and stores it in the inbox of each recipient: in the thread that the mail replies to, or

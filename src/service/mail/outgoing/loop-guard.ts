@@ -1,6 +1,3 @@
-import { z } from 'zod';
-import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
-import { timestamp } from '../../../contract/schemas.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
 import type { Part, PartOf } from '../../../world/store/parts.ts';
@@ -21,28 +18,23 @@ const MIN_SHARE = 1 / 4;
 const MAX_PAIRS = 10_000;
 const MAX_HELD = 100;
 
-const heldFields = () => ({
-  /** The id of the tenant that sent the mail. */
-  tenantId: z.string(),
-  /** The bare address of the sender. */
-  from: z.string(),
-  /** The bare address of the recipient, who did not get the mail. */
-  to: z.string(),
-  /** The subject of the mail. */
-  subject: z.string(),
-  /** The `Message-ID` header, with its angle brackets. */
-  messageIdHeader: z.string(),
-  /** When the mail was held, by the clock of the tenant: ISO 8601 UTC. */
-  heldAt: timestamp().describe("By the tenant's clock."),
-  /** Why the mail is held, in one sentence. */
-  reason: z.string(),
-});
-
-/** The schema of a held mail. */
-export const heldMail = lazy(() => z.strictObject(heldFields()));
-
 /** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
-export interface HeldMail extends OutputOf<ReturnType<typeof heldFields>> {}
+export interface HeldMail {
+  /** The id of the tenant that sent the mail. */
+  readonly tenantId: string;
+  /** The bare address of the sender. */
+  readonly from: string;
+  /** The bare address of the recipient, who did not get the mail. */
+  readonly to: string;
+  /** The subject of the mail. */
+  readonly subject: string;
+  /** The `Message-ID` header, with its angle brackets. */
+  readonly messageIdHeader: string;
+  /** When the mail was held, by the clock of the tenant: ISO 8601 UTC. */
+  readonly heldAt: string;
+  /** Why the mail is held, in one sentence. */
+  readonly reason: string;
+}
 
 /** The fields of a mail that the guard needs. */
 type GuardedMail = Pick<HeldMail, 'from' | 'to' | 'subject' | 'messageIdHeader'>;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { RequestEntry } from 'agent-mailbox-mock';
+import type { HttpEntry, RequestEntry } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import {
@@ -56,11 +56,11 @@ const REQUESTS: readonly (readonly [string, Sent])[] = [
 
 const VARIABLES = { MAILBOX_TENANT_KEY: 'tk_acme_tenant_key', MAILBOX_OPERATOR_KEY: 'sa_platform_operator_key' };
 
-async function send({ url, mailbox }: MailboxServer, { path, body, ...init }: Sent): Promise<RequestEntry> {
+async function send({ url, mailbox }: MailboxServer, { path, body, ...init }: Sent): Promise<HttpEntry> {
   // A text would get a content type; bytes have none.
   await fetch(url + path, { ...init, ...(body !== undefined && { body: Buffer.from(body) }) });
   const entry = mailbox.requests().at(-1);
-  if (!entry) throw new Error('The journal is empty.');
+  if (entry?.protocol !== 'http') throw new Error('The journal has no request.');
   return entry;
 }
 

@@ -25,6 +25,8 @@ const sentMail = (messageId: string, to: string) =>
 const request = (path: string, fields: object = {}) =>
   event('request', {
     id: 'req_1',
+    protocol: 'http',
+    method: 'GET',
     path,
     status: 200,
     messages: [],

@@ -1,8 +1,8 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
+import { FAULT_NAMES } from '../../../../src/control/faults/named-faults.ts';
 import { type DescribedFault, describeFault } from '../../../../src/inspector/views/settings/describe-fault.ts';
 import { DELIVERY_FAULT_KINDS, IMAP_FAULTS } from '../../../../src/world/fault.ts';
-import { FAULT_NAMES } from '../../../../src/world/named-faults.ts';
 
 describe('the sentence of a fault', () => {
   test.for<readonly [fault: DescribedFault, sentence: string]>([

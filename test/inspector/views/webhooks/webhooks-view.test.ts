@@ -438,18 +438,18 @@ test('a keyboard alone reaches everything', async (context) => {
   await expect.poll(() => rows(page).count()).toBe(2);
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
-  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[1]?.id);
+  await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[1]?.id);
   await detail(page).getByRole('heading', { name: 'message.received' }).waitFor();
   await page.keyboard.press('j');
-  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[0]?.id);
+  await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[0]?.id);
   await page.keyboard.press('k');
-  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[1]?.id);
+  await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[1]?.id);
   await tabTo(page, 'Send now');
   await page.keyboard.press('Enter');
   await receiver.received(3);
   await expect.poll(() => detail(page).getByText('Attempt 2').count()).toBeGreaterThan(0);
   await page.keyboard.press('Escape');
-  await expect.poll(() => page.url(), { timeout: 20_000 }).toMatch(/#\/webhooks$/);
+  await expect.poll(() => page.url()).toMatch(/#\/webhooks$/);
 });
 
 /** Presses the tab key until an element with this text has the focus. */

@@ -25,7 +25,8 @@ function read(chunks: readonly Buffer[], { isLoggedIn = true, room = Number.POSI
       if (typeof event === 'string') events.push(event);
       else {
         const literals = event.literals.map((literal) => Buffer.from(literal).toString('latin1'));
-        events.push(JSON.stringify([event.line, literals, event.refusal]));
+        const refusal = event.refusal && `${event.refusal.result} ${event.refusal.text}`;
+        events.push(JSON.stringify([event.line, literals, refusal]));
         counted = 0;
       }
     }

@@ -77,14 +77,14 @@ describe('IMAP', () => {
     );
     const { mailbox } = running.server;
     const [login, ...changes] = mailbox.requests({ protocol: 'imap' });
-    expect(login?.method).toBe('LOGIN');
+    expect(login).toMatchObject({ command: 'LOGIN', result: 'OK' });
     const [stored] = changes;
-    expect(changes.map(({ method, status }) => [method, status])).toEqual([
-      ['APPEND', 200],
-      ['APPEND', 403],
-      ['APPEND', 403],
-      ['STORE', 400],
-      ['STORE', 400],
+    expect(changes.map(({ command, result }) => [command, result])).toEqual([
+      ['APPEND', 'OK'],
+      ['APPEND', 'NO'],
+      ['APPEND', 'NO'],
+      ['STORE', 'BAD'],
+      ['STORE', 'BAD'],
     ]);
     const entries = mailbox.journal({ kinds: ['mail-command', 'change'] });
     const command = entries.find(({ kind, data }) => kind === 'mail-command' && data.id === stored?.id);
@@ -97,7 +97,7 @@ describe('IMAP', () => {
     const talk = await running.connect();
     expect((await talk.command('LOGIN user "secret-word')).result).toMatch(/^BAD /);
     const [login] = running.server.mailbox.requests({ protocol: 'imap' });
-    expect(login).toMatchObject({ method: 'LOGIN', status: 400 });
+    expect(login).toMatchObject({ command: 'LOGIN', result: 'BAD' });
     expect(JSON.stringify(running.server.mailbox.requests())).not.toContain('secret-word');
     expect(await running.server.mailbox.trace()).not.toContain('secret-word');
   });

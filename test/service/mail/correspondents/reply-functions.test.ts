@@ -94,7 +94,7 @@ test('the log and the feed say that a function failed', async () => {
   for (;;) {
     const { value } = await feed.next();
     if (value?.kind !== 'failure') continue;
-    expect(value.error).toBe(text.slice(0, -1));
+    expect(value.data).toEqual({ failed: 'correspondent', error: text.slice(0, -1) });
     break;
   }
 });

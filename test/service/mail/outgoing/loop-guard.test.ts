@@ -172,7 +172,8 @@ test('the log and the feed say why a mail is held', async () => {
   for (;;) {
     const { value } = await feed.next();
     if (value?.kind !== 'mail-held') continue;
-    expect(value).toMatchObject({ tenantId: IDS.acme.tenant, to: 'dana@customer.test', subject: 'Hi', reason });
+    const data = { tenantId: IDS.acme.tenant, to: 'dana@customer.test', subject: 'Hi', reason };
+    expect(value).toMatchObject({ tenantId: IDS.acme.tenant, data });
     break;
   }
 });

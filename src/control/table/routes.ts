@@ -1,8 +1,8 @@
 /**
- * The method and the path, under `/__mock`, of each control call. This table has no code, so that clients can load it
- * without the schemas, which `table.ts` has.
+ * The method and the path, under `/__mock`, of each control call. A client needs only this table, and not the rows in
+ * `table.ts`, which contain the schemas and the functions.
  */
-export const CONTROL_CALLS = {
+export const CONTROL_ROUTES = {
   listControlCalls: 'GET',
   getControlHealth: 'GET /health',
   getReadiness: 'GET /ready',
@@ -72,4 +72,31 @@ export const CONTROL_CALLS = {
 } as const;
 
 /** The id of a control call. */
-export type ControlCallId = keyof typeof CONTROL_CALLS;
+export type ControlCallId = keyof typeof CONTROL_ROUTES;
+
+/** Every id of a control call. */
+export const CONTROL_CALL_IDS = Object.keys(CONTROL_ROUTES) as ControlCallId[];
+
+/** Where the fields of a control call are sent: in its path, its query or its body. */
+export interface SentFields {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Undefined if the request has no body. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Splits the fields of a control call by where they are sent. Those that its path does not name are in the body of a
+ * POST, and in the query of any other method. Fields that are undefined are left out.
+ */
+export function splitFields(id: ControlCallId, input: object = {}): SentFields {
+  const [method, path = ''] = CONTROL_ROUTES[id].split(' ');
+  const params: Record<string, unknown> = {};
+  const others: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined) continue;
+    if (path.includes(`{${name}}`)) params[name] = value;
+    else others[name] = value;
+  }
+  return method === 'POST' ? { params, query: {}, body: others } : { params, query: others, body: undefined };
+}

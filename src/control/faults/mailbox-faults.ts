@@ -1,13 +1,14 @@
-import { createOptionError } from '../basics/check-options.ts';
-import { ApiError, createValidationError, knownFields, parseOrRefuse } from '../contract/errors.ts';
-import type { LocalRecipient } from '../service/mail/route.ts';
-import { newId } from '../world/environment.ts';
-import type { Fault, FaultOptions, NamedFault, NamedFaultOptions } from '../world/fault.ts';
-import { createFault, faultOptions, initialFaults } from '../world/fault.ts';
-import type { FaultName } from '../world/named-faults.ts';
-import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import { canonicalAddress, type KeyLocation } from '../world/store/world.ts';
-import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
+import { createOptionError } from '../../basics/check-options.ts';
+import { ApiError, createValidationError, knownFields, parseOrRefuse } from '../../contract/errors.ts';
+import type { LocalRecipient } from '../../service/mail/route.ts';
+import { newId } from '../../world/environment.ts';
+import type { Fault } from '../../world/fault.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import { canonicalAddress, type KeyLocation } from '../../world/store/world.ts';
+import { type ControlScope, findWorlds, notFound } from '../control-scope.ts';
+import type { FaultOptions, NamedFault, NamedFaultOptions } from './fault-options.ts';
+import { createFault, faultOptions, initialFaults } from './fault-options.ts';
+import type { FaultName } from './named-faults.ts';
 
 /** Simulated faults. A reset removes all faults except the faults with which the mailbox started. */
 export interface MailboxFaults {

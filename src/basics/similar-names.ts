@@ -9,7 +9,7 @@ const MAX_DIFFERENT_SHARE = 0.34;
 /**
  * Finds the names that are similar to an unknown name or contain it, the most similar first.
  */
-export function findNearest(text: string, names: readonly string[]): string[] {
+export function findSimilarNames(text: string, names: readonly string[]): string[] {
   // Comparing long texts is slow.
   if (text.length > 100) return [];
   const wanted = text.toLowerCase();
@@ -57,7 +57,7 @@ function distanceAt(row: readonly number[], column: number): number {
 
 /**
  * What other services call a field of a mail, and the name of the field in this service. Names that are similar to the
- * name in this service need no entry, because `findNearest` finds them.
+ * name in this service need no entry, because `findSimilarNames` finds them.
  */
 const NAMES_IN_OTHER_SERVICES: Readonly<Record<string, string>> = {
   body: 'plainBody',
@@ -67,13 +67,13 @@ const NAMES_IN_OTHER_SERVICES: Readonly<Record<string, string>> = {
 };
 
 /** Finds the known fields that are similar to an unknown field, or have the same meaning in another service. */
-export function findSimilar(name: string, known: readonly string[]): string[] {
+export function findSimilarFields(name: string, known: readonly string[]): string[] {
   const nameHere = Object.hasOwn(NAMES_IN_OTHER_SERVICES, name) ? NAMES_IN_OTHER_SERVICES[name] : undefined;
-  return nameHere !== undefined && known.includes(nameHere) ? [nameHere] : findNearest(name, known);
+  return nameHere !== undefined && known.includes(nameHere) ? [nameHere] : findSimilarNames(name, known);
 }
 
 /** Returns `; did you mean a, b?` with the known names that are similar to a name, or an empty text without any. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const near = findSimilar(name, known);
+  const near = findSimilarFields(name, known);
   return near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
 }

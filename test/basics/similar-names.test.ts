@@ -1,6 +1,6 @@
 import { BEHAVIOURS } from 'agent-mailbox-mock';
 import { test } from 'vitest';
-import { findNearest } from '../../src/basics/nearest.ts';
+import { findSimilarNames } from '../../src/basics/similar-names.ts';
 
 const COMMANDS = ['start', 'receive', 'trigger', 'init', 'validate'];
 
@@ -19,13 +19,13 @@ test.for<[text: string, names: readonly string[], found: string[]]>([
   ['webhook.secret', Object.keys(BEHAVIOURS), ['webhooks.get.secret', 'webhooks.list.secret']],
   ['canonical', Object.keys(BEHAVIOURS), ['inboxes.addresses.delete.canonical']],
 ])('finds for %j in a list what was meant by it', ([text, names, found], { expect }) => {
-  expect(findNearest(text, names).slice(0, 2)).toEqual(found);
+  expect(findSimilarNames(text, names).slice(0, 2)).toEqual(found);
 });
 
 test('returns nothing at once for a text that is far longer than every name', ({ expect }) => {
-  expect(findNearest('x'.repeat(10_000_000), COMMANDS)).toEqual([]);
+  expect(findSimilarNames('x'.repeat(10_000_000), COMMANDS)).toEqual([]);
 });
 
 test('returns at most five names', ({ expect }) => {
-  expect(findNearest('inboxes', Object.keys(BEHAVIOURS))).toHaveLength(5);
+  expect(findSimilarNames('inboxes', Object.keys(BEHAVIOURS))).toHaveLength(5);
 });

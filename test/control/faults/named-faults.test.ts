@@ -1,8 +1,8 @@
 import { createMailbox, type FaultName, type InitialFault } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { NAMED_FAULTS } from '../../src/world/named-faults.ts';
-import { everywhere, interceptRequests, send } from '../support/everywhere.ts';
-import { askForFault, listFaults } from '../support/faults.ts';
+import { NAMED_FAULTS } from '../../../src/control/faults/named-faults.ts';
+import { everywhere, interceptRequests, send } from '../../support/everywhere.ts';
+import { askForFault, listFaults } from '../../support/faults.ts';
 
 interceptRequests();
 

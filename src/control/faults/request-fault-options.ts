@@ -1,11 +1,19 @@
 import { z } from 'zod';
-import { isNestedDeeper, MAX_JSON_DEPTH } from '../basics/json-depth.ts';
-import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
-import { didYouMean } from '../basics/nearest.ts';
-import { OPERATION_IDS } from '../contract/operations.ts';
-import { parseDuration, spanField } from './clock.ts';
-import type { FaultIdentity, ParsedOptions } from './target-fields.ts';
-import { faultFields, keyField, MAX_COUNT, planFields, tierField, wholeNumber } from './target-fields.ts';
+import { isNestedDeeper, MAX_JSON_DEPTH } from '../../basics/json-depth.ts';
+import { type FieldsOf, type InputOf, lazy } from '../../basics/lazy-schema.ts';
+import { didYouMean } from '../../basics/similar-names.ts';
+import { OPERATION_IDS } from '../../contract/operations.ts';
+import { parseDuration } from '../../world/clock.ts';
+import { REQUEST_FAULTS, type RequestFault, type RequestFaultKind } from '../../world/fault.ts';
+import { MAX_COUNT, spanField, wholeNumber } from '../call-fields.ts';
+import {
+  basisFields,
+  keyField,
+  type ParsedOptions,
+  planFields,
+  tierField,
+  type WithoutIdentity,
+} from './fault-fields.ts';
 
 /** The options of a request fault, before their combination is checked. */
 type Options = Readonly<Record<string, unknown>>;
@@ -40,17 +48,6 @@ function checkCombination(options: Options, context: z.RefinementCtx): void {
     refuse('body', `must not be combined with the status ${options.status}, which has no body`);
   }
 }
-
-/** What each kind of request fault does. The kind follows from the options. */
-export const REQUEST_FAULTS = {
-  reply: 'The reply has another status, body or headers.',
-  cut: 'The connection is cut without a reply.',
-  latency: 'The reply comes later.',
-  'rate-limit': 'Requests above a limit are refused with 429.',
-} as const;
-
-/** The kind of a request fault. */
-export type RequestFaultKind = keyof typeof REQUEST_FAULTS;
 
 const KINDS = Object.keys(REQUEST_FAULTS) as RequestFaultKind[];
 
@@ -138,73 +135,53 @@ const ownOptions = () => ({
 /** The options of a fault of requests. */
 export type RequestFaultOptions = InputOf<ReturnType<typeof ownOptions> & ReturnType<typeof planFields>>;
 
-const ownFields = () => ({
-  /** What the fault happens to: `request`. */
-  on: z.literal('request'),
-  /** What goes wrong. */
-  kind: z.enum(KINDS),
-  /** How many more times it will happen; null for a rate limit, which applies until it is removed. */
-  times: faultFields().times.nullable(),
-  /** The only operation that the fault applies to; null for any. */
-  operation: z.string().nullable(),
-  /** The only key that the fault applies to; null for any. */
-  key: z.string().nullable(),
-  /** The only tier that the fault applies to; null for any. */
-  tier: tierField().nullable(),
-  /** Whether the operation runs. */
-  effect: z.enum(['applied', 'none']),
-  /** The status of the reply. If it is left out, the reply has the status of the operation. */
-  status: z.int().optional(),
-  /** The body of the reply. If it is left out, the reply has the body of the operation or of an error. */
-  body: z.unknown().optional(),
-  /** The headers that are added to the reply. They replace headers of the reply with the same name. */
-  headers: z.record(z.string(), z.string()).optional(),
-  /** How long the reply waits, in milliseconds of real time: `ms` and up to `jitterMs` more. */
-  latency: z.strictObject(latencyFields()).optional(),
-  /** How many requests are allowed in a span of the tenant's time. */
-  rateLimit: z
-    .strictObject({
-      /** How many requests of one tenant are allowed. */
-      limit: z.int(),
-      /** The span of time in milliseconds. */
-      perMs: z.int(),
-    })
-    .optional(),
-});
+/** The schema of the options of a fault of requests. */
+export const requestOptions = lazy(() =>
+  z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination),
+);
 
-/** A fault of requests that is set. */
-export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnType<typeof faultFields>, 'times'>>;
+/** The schema of a fault of requests that is set. */
+export const requestFault = lazy(() =>
+  z.strictObject({
+    ...basisFields(),
+    on: z.literal('request'),
+    kind: z.enum(KINDS),
+    times: basisFields().times.nullable(),
+    operation: z.string().nullable(),
+    key: z.string().nullable(),
+    tier: tierField().nullable(),
+    effect: z.enum(['applied', 'none']),
+    status: z.int().optional(),
+    body: z.unknown().optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    latency: z.strictObject(latencyFields()).optional(),
+    rateLimit: z.strictObject({ limit: z.int(), perMs: z.int() }).optional(),
+  } satisfies FieldsOf<RequestFault>),
+);
 
-/** The schemas of the options and of a fault of requests, and the function that creates a fault from its options. */
-export const REQUEST = {
-  options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination)),
-  fault: lazy(() => z.strictObject({ ...faultFields(), ...ownFields() })),
-  create(options: ParsedOptions<typeof ownOptions>): OwnFields {
-    const { on, operation = null, key = null, tier = null, effect, after, times } = options;
-    const { status, body, headers, latency, cut, rateLimit } = options;
-    const kind = kindOf(options);
-    const isReplyReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
-    const fault: { -readonly [Field in keyof OwnFields]: OwnFields[Field] } = {
-      on,
-      kind,
-      operation,
-      key,
-      tier,
-      after,
-      times: kind === 'rate-limit' ? null : times,
-      effect: effect ?? (isReplyReplaced ? 'none' : 'applied'),
-    };
-    if (status !== undefined) fault.status = status;
-    if (body !== undefined) fault.body = JSON.parse(JSON.stringify(body));
-    if (headers) fault.headers = headers;
-    if (latency) fault.latency = latency;
-    if (rateLimit) fault.rateLimit = { limit: rateLimit.limit, perMs: parseDuration(rateLimit.per) };
-    return fault;
-  },
-};
-
-/** The fields of a fault of requests without its identity. */
-type OwnFields = Omit<RequestFault, keyof FaultIdentity>;
+/** Creates a fault of requests from its options. */
+export function createRequestFault(options: ParsedOptions<typeof ownOptions>): WithoutIdentity<RequestFault> {
+  const { on, operation = null, key = null, tier = null, effect, after, times } = options;
+  const { status, body, headers, latency, cut, rateLimit } = options;
+  const kind = kindOf(options);
+  const isReplyReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
+  const fault: { -readonly [Field in keyof WithoutIdentity<RequestFault>]: RequestFault[Field] } = {
+    on,
+    kind,
+    operation,
+    key,
+    tier,
+    after,
+    times: kind === 'rate-limit' ? null : times,
+    effect: effect ?? (isReplyReplaced ? 'none' : 'applied'),
+  };
+  if (status !== undefined) fault.status = status;
+  if (body !== undefined) fault.body = JSON.parse(JSON.stringify(body));
+  if (headers) fault.headers = headers;
+  if (latency) fault.latency = latency;
+  if (rateLimit) fault.rateLimit = { limit: rateLimit.limit, perMs: parseDuration(rateLimit.per) };
+  return fault;
+}
 
 function kindOf(options: ParsedOptions<typeof ownOptions>): RequestFaultKind {
   const { rateLimit, cut, status, body, headers } = options;
