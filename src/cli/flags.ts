@@ -239,6 +239,10 @@ export const VERIFY_FLAGS = {
     help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
   slow: { help: 'Also run the checks that must wait, such as for a retry' },
+  thorough: {
+    help: 'Read everything after each step, and not only between groups of steps (about three times as long)',
+  },
+  'no-deliveries': { help: 'Send no mail, because a mail calls the webhooks that the tenant already has' },
   rate: {
     ...wholeNumber(1, 10_000),
     value: '<number>',
@@ -247,7 +251,7 @@ export const VERIFY_FLAGS = {
   timeout: {
     ...wholeNumber(1, 86_400),
     value: '<seconds>',
-    help: 'Time in which the run must end (default 120; with --slow 900)',
+    help: 'Time in which the run must end (default 300; with --slow 1200)',
   },
   profile: {
     value: '<file>',

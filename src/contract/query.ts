@@ -3,9 +3,6 @@ import { lazy } from '../basics/lazy-schema.ts';
 import type { ReadBehaviour } from './behaviours.ts';
 import { timestamp } from './schemas.ts';
 
-/** The folders by which the tenant-wide list of messages can be filtered. */
-export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
-
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 const MAX_OFFSET = 1_000_000_000;

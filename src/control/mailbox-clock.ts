@@ -3,7 +3,7 @@ import type { Duration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { ClockChange } from '../service/journal/entry-data.ts';
-import { Advance, type Clock, parseDuration } from '../world/clock.ts';
+import { type Advance, type Clock, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { type ControlScope, notFound, parseTenantOption, type TenantOption } from './control-scope.ts';
 
@@ -117,7 +117,7 @@ async function advanceTogether(
 ): Promise<void> {
   const { resets } = operatorClock;
   const isStopped = () => operatorClock.resets !== resets || signal?.aborted;
-  const advance = new Advance();
+  const advance: Advance = { durationMs };
   for (const clock of clocks) clock.advances.add(advance);
   try {
     // The clocks are first advanced by zero. This finishes the running work, which may make more work due.

@@ -11,7 +11,7 @@ import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { addInitialFaults } from '../control/faults/mailbox-faults.ts';
 import { Feeds } from '../control/journal/feed.ts';
-import { MailLog } from '../control/journal/mail-log.ts';
+import { MailLog } from '../control/mail/mail-log.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
 import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { Checkpoints } from '../control/state/checkpoints.ts';
@@ -105,7 +105,7 @@ export function buildMailbox(
   const faults = new Faults(worlds, journals, realEnvironment);
 
   // The service: deliveries, mail, operations and streams.
-  const deliveryContext = { realEnvironment, behaviours, journals, faults };
+  const deliveryContext = { realEnvironment, behaviours, journals, faults, slowReceivers: new WeakMap() };
   const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
   const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
   const loops = new LoopGuard(worlds, journals, loopLimit);

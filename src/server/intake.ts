@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { performance } from '../basics/real-timers.ts';
 import { showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
-import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
+import type { Environment } from '../world/environment.ts';
+import { LIMITS, roomFor } from './limits.ts';
 
 /** Counts the bytes of one request or mail, as they arrive, until it has been handled. */
 export interface ByteCounter {
@@ -33,23 +34,14 @@ interface Entry extends CounterOptions {
   startedAt: number | undefined;
 }
 
-/** Bodies up to this size are not counted. They take about as much memory as the connection itself. */
-const SMALL_BYTES = 16 * 1024;
-
-/** About how much memory Node needs for each chunk that is kept, besides its bytes. */
-export const CHUNK_OVERHEAD_BYTES = 256;
-
-/** A request or mail that arrives in this time loses its room only if its client keeps more than its share. */
-const UNDISTURBED_MS = 10_000;
-
 /**
  * Limits how much of all requests and mails that are arriving is in memory. Only bytes that have arrived are counted,
  * so that nobody can keep room by announcing a size. While there is room, any client may take it. If there is no room
  * for more bytes, others give up theirs, until there is:
  *
- * - A client that needs no more than its share of the room, which is a quarter, gets it from those that have more than
- *   their share, at once. So one client cannot keep the others out, however many connections it has.
- * - Otherwise, a request or mail loses its room only if it began more than ten seconds ago. So a few clients that stop
+ * - A client that needs no more than its share of the room (`LIMITS.share`) gets it from those that have more than their
+ *   share, at once. So one client cannot keep the others out, however many connections it has.
+ * - Otherwise, a request or mail loses its room only if it began some time ago (`LIMITS.undisturbed`). So a few clients that stop
  *   in the middle do not keep everybody else out, and one that sends without a pause gets to its end.
  *
  * Of these requests and mails, the one that has kept the most room for the longest time (bytes multiplied by time) is
@@ -64,10 +56,9 @@ export class Intake {
   readonly #bytesByName = new Map<string, number>();
   #bytes = 0;
 
-  /** The limit is half of the memory for mail, but at least the size of one mail in base64. */
-  constructor(memoryForMail: number, nowMs = () => performance.now()) {
-    this.#maxBytes = Math.max(memoryForMail / 2, 2 * MAX_MAIL_BYTES);
-    this.#shareBytes = this.#maxBytes / 4;
+  constructor(environment: Pick<Environment, 'memory'>, nowMs = () => performance.now()) {
+    this.#maxBytes = roomFor(environment);
+    this.#shareBytes = this.#maxBytes * LIMITS.share.value;
     this.#nowMs = nowMs;
   }
 
@@ -128,7 +119,7 @@ export class Intake {
       return now - startedAt;
     }
     function isOld(entry: Entry): boolean {
-      return ageOf(entry) > UNDISTURBED_MS;
+      return ageOf(entry) > LIMITS.undisturbed.value;
     }
   }
 
@@ -161,7 +152,7 @@ export class Intake {
     response: ServerResponse,
     findClient: () => readonly string[],
   ): AsyncIterable<Uint8Array> {
-    return declaredBytes <= SMALL_BYTES ? body : this.#countChunks(body, response, findClient);
+    return declaredBytes <= LIMITS.uncountedBody.value ? body : this.#countChunks(body, response, findClient);
   }
 
   async *#countChunks(body: AsyncIterable<Uint8Array>, response: ServerResponse, findClient: () => readonly string[]) {

@@ -8,21 +8,13 @@ import type { TLSSocket } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { showSize } from '../basics/size.ts';
 import { RefusedError } from '../world/fetch-in-process.ts';
+import { LIMITS } from './limits.ts';
 
 /** Node's own function. It is read here at once, because msw replaces it later, and deliveries must not reach msw. */
 const { request } = http;
 
-/** The time limit for a connection to a receiver. */
-const CONNECT_MS = 10_000;
-
 /** How long an unused connection stays open: shorter than the five seconds after which a Node server closes it. */
 const IDLE_MS = 1_000;
-
-/**
- * How much a receiver may send for one response: interim responses, heads, the framing of chunks and trailers count, as
- * well as the body, of which only the beginning is read.
- */
-const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /**
  * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
@@ -87,13 +79,15 @@ function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): 
       method,
       agent,
       // This also limits how long an open connection may be idle. The listener applies it to the time to connect only.
-      timeout: CONNECT_MS,
+      timeout: LIMITS.receiverConnect.value,
       ...(signal && { signal }),
     });
     outgoing.on('timeout', () => {
       const { connecting, secureConnecting } = outgoing.socket as Partial<TLSSocket> & { secureConnecting?: boolean };
       if (!connecting && !secureConnecting) return;
-      outgoing.destroy(new Error(`The receiver did not accept a connection within ${CONNECT_MS / 1000} s.`));
+      outgoing.destroy(
+        new Error(`The receiver did not accept a connection within ${LIMITS.receiverConnect.value / 1000} s.`),
+      );
     });
     limitResponse(outgoing);
     outgoing.on('error', reject).on('response', resolve);
@@ -114,8 +108,10 @@ function limitResponse(outgoing: ClientRequest): void {
     let receivedBytes = 0;
     const count = (chunk: Buffer) => {
       receivedBytes += chunk.length;
-      if (receivedBytes <= MAX_RESPONSE_BYTES) return;
-      const error = new Error(`The receiver sent more than ${showSize(MAX_RESPONSE_BYTES)} for one response.`);
+      if (receivedBytes <= LIMITS.receiverResponse.value) return;
+      const error = new Error(
+        `The receiver sent more than ${showSize(LIMITS.receiverResponse.value)} for one response.`,
+      );
       (incoming ?? outgoing).destroy(error);
     };
     // The socket may carry further requests later.

@@ -12,7 +12,7 @@ import { explainMissingMsw } from '../mailbox/explain-msw-error.ts';
 import { buildMailbox, type Mailbox, type MailboxInternals } from '../mailbox/mailbox.ts';
 import { type MailboxOptions, SHARED_OPTION_NAMES } from '../mailbox/mailbox-options.ts';
 import { parseDuration } from '../world/clock.ts';
-import { createEnvironment, memoryForMail } from '../world/environment.ts';
+import { createEnvironment } from '../world/environment.ts';
 import { App, type ControlGuest } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
@@ -137,7 +137,7 @@ export async function startWithGuest(
   for (const token of [controlToken, controlGuest?.token]) {
     if (token !== undefined) internals.service.worlds.secrets.add(token);
   }
-  const intake = new Intake(memoryForMail(internals.environment));
+  const intake = new Intake(internals.environment);
   const stateFile = await loadStateFile(internals, settings.state);
   let url = '';
   const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { showSize } from '../basics/size.ts';
-import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
-import { type Environment, memoryForMail } from '../world/environment.ts';
+import type { Environment } from '../world/environment.ts';
+import { LIMITS, roomFor } from './limits.ts';
 import type { Log } from './server-log.ts';
 
 /** The limits of what waits until clients read it. */
@@ -14,6 +14,9 @@ export interface OutputLimits {
   /** The interval between two checks of the clients for which bytes wait. */
   readonly checkMs: number;
 }
+
+/** The interval between two checks of the clients for which bytes wait. */
+const CHECK_MS = 1_000;
 
 /** A connection for which bytes wait, or may wait. */
 interface Entry {
@@ -36,7 +39,7 @@ interface Entry {
  *
  * - A reply is produced piece by piece: the next piece when the client has taken the earlier ones (`untilTaken`). What
  *   cannot be produced so, such as an event for a WebSocket, has a limit for each connection, at its own place.
- * - A connection for which bytes wait, and whose client takes none of them for 30 seconds, is closed.
+ * - A connection for which bytes wait, and whose client takes none of them for a time (`LIMITS.stalled`), is closed.
  * - If too many bytes wait for all clients together, connections are closed until there is room again. The first one
  *   is that whose bytes multiplied by the time since the client last took one are the most. So a client that reads is
  *   never closed in the place of one that does not.
@@ -52,12 +55,10 @@ export class WaitingOutput {
   #bytes = 0;
   #isChecking = false;
 
-  /** The default limit is half of the memory for mail, but at least the size of one mail in base64. */
   constructor(environment: Environment, log: Log | undefined, limits: Partial<OutputLimits> = {}) {
-    const maxBytes = Math.max(memoryForMail(environment) / 2, 2 * MAX_MAIL_BYTES);
     this.#setTimer = environment.setTimer;
     this.#log = log;
-    this.#limits = { maxBytes, stalledMs: 30_000, checkMs: 1_000, ...limits };
+    this.#limits = { maxBytes: roomFor(environment), stalledMs: LIMITS.stalled.value, checkMs: CHECK_MS, ...limits };
   }
 
   /** How many bytes wait for all clients together, as far as they are known. */

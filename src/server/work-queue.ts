@@ -1,6 +1,7 @@
 import { performance, setImmediate } from '../basics/real-timers.ts';
 import type { Work } from '../basics/work.ts';
 import type { RunInSlices } from '../service/pipeline/reply.ts';
+import { LIMITS } from './limits.ts';
 
 /** Work that pauses at each `yield` of `undefined`, and may yield other values, such as a piece of a reply. */
 type SlicedWork<Value, Result> = Generator<Value | undefined, Result, undefined>;
@@ -11,12 +12,9 @@ interface Waiting {
   step(): boolean;
 }
 
-/** How long work may run in one turn of the event loop, in milliseconds. */
-const TURN_MS = 10;
-
 /**
  * Runs long work of all connections in slices, so that a server with much to do still answers everybody else: in each
- * turn of the event loop, all work together runs for at most about 10 ms. The work takes turns at each pause, so that a
+ * turn of the event loop, all work together runs for about as long as `LIMITS.turn` says. The work takes turns at each pause, so that a
  * short command does not wait until a long one is done.
  */
 export class WorkQueue {
@@ -85,7 +83,7 @@ export class WorkQueue {
   /** Returns whether this turn has time left. Its time begins with the first call in a turn. */
   #hasTime(): boolean {
     if (this.#pauseAt === undefined) {
-      this.#pauseAt = this.#readMs() + TURN_MS;
+      this.#pauseAt = this.#readMs() + LIMITS.turn.value;
       setImmediate(() => {
         this.#pauseAt = undefined;
         if (this.#waiting.length > 0 || this.#beginning.length > 0) this.#run();

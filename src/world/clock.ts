@@ -42,10 +42,9 @@ interface ScheduledTask {
   readonly task: Task;
 }
 
-/** One call that advances clocks, perhaps those of several tenants. */
-export class Advance {
-  /** The URLs of the receivers that did not answer in time. Nobody should wait for them as long again. */
-  readonly slowReceivers = new Set<string>();
+/** One call that advances clocks, perhaps those of several tenants. Each call has an object of its own. */
+export interface Advance {
+  readonly durationMs: number;
 }
 
 /**

@@ -83,9 +83,17 @@ const readMemory = lazy((): ReturnType<Environment['memory']> => {
 });
 
 /** Returns how many bytes of mail fit into the memory of the process. */
-export function memoryForMail({ memory }: Environment): number {
+export function memoryForMail({ memory }: Pick<Environment, 'memory'>): number {
   const { heapBytes, allBytes } = memory();
   return Math.floor(Math.min(heapBytes / 4, allBytes / 8));
+}
+
+/** The most that is kept of one kind of records of what has happened, in bytes. */
+export const MAX_RECORDS_BYTES = 64 * 1024 * 1024;
+
+/** Returns how many bytes of one kind of records of what has happened are kept: fewer if there is little memory. */
+export function memoryForRecords(environment: Pick<Environment, 'memory'>): number {
+  return Math.min(MAX_RECORDS_BYTES, memoryForMail(environment) / 4);
 }
 
 /** Prints a failure of the emulator. */

@@ -160,11 +160,11 @@ export class Faults {
   }
 
   /**
-   * Returns the faults that apply. The fault with the most conditions comes first. Among faults with the same number of
-   * conditions, the oldest comes first. While `after` of a matching fault is above 0, the fault does not apply, and
-   * this call reduces `after` by one.
+   * Counts something that happens, for the faults that wait for a later occasion: while `after` of a matching fault is
+   * above 0, the fault does not apply, and this call reduces `after` by one. Returns the faults that apply. The fault
+   * with the most conditions comes first. Among faults with the same number of conditions, the oldest comes first.
    */
-  findDue<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
+  countOccasion<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
     const { on, world } = occasion;
     const lists = this.#listOf.in(world ? [world, this.#worlds] : [this.#worlds]);
     const entries = lists.flatMap((list) => [...list.entries.values()]);
@@ -190,7 +190,7 @@ export class Faults {
   /** Uses the first fault that applies, if any, and returns the fault. */
   useFirst<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On> | undefined {
     if (this.isEmpty) return undefined;
-    const [first] = this.findDue(occasion);
+    const [first] = this.countOccasion(occasion);
     if (first) this.use(first);
     return first;
   }

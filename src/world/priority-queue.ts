@@ -21,6 +21,12 @@ export class PriorityQueue<Item> {
     return this.#tree[0]?.item;
   }
 
+  /** Returns the first item other than this one. */
+  firstExcept(item: Item | undefined): Item | undefined {
+    const root = this.#tree[0];
+    return root && root.item === item ? this.#childOf(root)?.item : root?.item;
+  }
+
   get size(): number {
     return this.#tree.length;
   }

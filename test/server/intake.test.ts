@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 /** Creates an intake with room for 20 MiB, and its clock. */
 function createIntake() {
   let nowMs = 0;
-  const intake = new Intake(0, () => nowMs);
+  const intake = new Intake({ memory: () => ({ heapBytes: 0, allBytes: 0 }) }, () => nowMs);
   const dropped: string[] = [];
   return {
     intake,

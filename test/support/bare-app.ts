@@ -20,7 +20,7 @@ export function createBareApp(internals = buildMailbox({}), options: Partial<App
     controlToken: undefined,
     log: undefined,
     verbose: false,
-    intake: new Intake(Number.POSITIVE_INFINITY),
+    intake: new Intake(internals.environment),
     output: new WaitingOutput(internals.environment, undefined),
     work: new WorkQueue(),
     ...options,

@@ -4,6 +4,7 @@ import {
   type Delivery,
   type DeliveryFilter,
   type Environment,
+  type EnvironmentOverrides,
   type RedeliverOptions,
   type TriggerOptions,
 } from 'agent-mailbox-mock';
@@ -67,8 +68,13 @@ export async function fire(
 export const stateOf = ({ mailbox }: Pick<Service, 'mailbox'>, { id }: Delivery) => mailbox.delivery(id).state;
 
 /** Creates a mailbox with frozen time and this many webhooks of Acme, whose requests the given `fetch` answers. */
-export async function startCalling(fetch: Environment['fetch'], webhooks: number, behaviours: BehaviourOptions = {}) {
-  const mailbox = createMailbox({ behaviours, environment: { fetch } });
+export async function startCalling(
+  fetch: Environment['fetch'],
+  webhooks: number,
+  behaviours: BehaviourOptions = {},
+  others: Pick<EnvironmentOverrides, 'memory'> = {},
+) {
+  const mailbox = createMailbox({ behaviours, environment: { ...others, fetch } });
   mailbox.clock.freeze(START);
   const service = { mailbox, send: senderTo(mailbox) };
   const ids: string[] = [];

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { defaultFixture } from 'agent-mailbox-mock';
+import { showSize } from '../../src/basics/size.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { byGroup, type FlagRow, START_FLAG_ROWS, START_FLAGS, variableOf } from '../../src/cli/flags.ts';
@@ -21,6 +22,7 @@ import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { NAMED_FAULTS } from '../../src/control/faults/named-faults.ts';
+import { SEARCH_HELP } from '../../src/control/journal/from-entries/search-terms.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
 import { fieldNamesOf } from '../../src/control/table/control-openapi.ts';
@@ -29,6 +31,7 @@ import { expectationSchemas } from '../../src/evaluate/expectation-schema.ts';
 import { EXPECTATIONS } from '../../src/evaluate/expectation-table.ts';
 import { STEPS, type StepRow, stepSchemas } from '../../src/evaluate/step-table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
+import { LIMITS, type Limit } from '../../src/server/limits.ts';
 import { SIMULATORS } from '../../src/service/mail/route.ts';
 import { DELIVERY_FAULTS, IMAP_FAULTS, REQUEST_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';
@@ -69,7 +72,9 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'stream-faults': () => faultsTable(STREAM_FAULTS),
   'imap-faults': () => faultsTable(IMAP_FAULTS),
   control: controlTable,
+  limits: limitsTable,
   samples: samplesTables,
+  search: searchTable,
   'sample-readings': sampleReadingsTable,
   'unseen-forms': unseenFormsTable,
   ...Object.fromEntries(
@@ -82,6 +87,22 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'evaluate-steps': stepsTable,
   'evaluate-expectations': expectationsTable,
 };
+
+/** The limits for clients of a server and for receivers. */
+function limitsTable(): string {
+  const rows = Object.values<Limit>(LIMITS).map(({ who, of, value, unit, protects, seen }) => {
+    return [who, of, showLimit(value, unit), protects, seen];
+  });
+  return table(['For', 'Limit', 'Value', 'Protects', 'What a client sees that meets it'], rows);
+}
+
+function showLimit(value: number, unit: Limit['unit']): string {
+  if (unit === 'bytes') return showSize(value);
+  if (unit === 'of the room') return `${value * 100} % of the room`;
+  if (unit !== 'ms') return `${value.toLocaleString('en')} ${unit}`;
+  if (value < 1_000) return `${value} ms`;
+  return value < 120_000 ? `${value / 1_000} s` : `${value / 60_000} min`;
+}
 
 /** The steps of scenarios, with the control calls that do them. */
 function stepsTable(): string {
@@ -327,6 +348,13 @@ function controlTable(): string {
     return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
   });
   return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
+}
+
+function searchTable(): string {
+  return table(
+    ['Part of a search', 'It finds'],
+    SEARCH_HELP.map(({ example, finds }) => [code(example), finds]),
+  );
 }
 
 /** A table for each family. */

@@ -6,7 +6,7 @@ import { lineOfEvent } from '../../control/journal/shown-kinds.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
-import { failedResult } from '../../service/delivery/attempt-sender.ts';
+import { failedResult } from '../../service/delivery/call-receiver.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
 import type { DeliveryActivity } from '../../service/journal/entry-data.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
+import { FOLDERS } from '../mail-folders.ts';
 import { chooseBy, defineOperations, inInboxFromReference } from '../operation.ts';
-import { FOLDERS, pageQuery, pagination } from '../query.ts';
+import { pageQuery, pagination } from '../query.ts';
 import {
   bytesReply,
   deleteReplies,

@@ -4,6 +4,7 @@ import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { KeptRequest } from '../../service/journal/entry-data.ts';
 import type { ApiReply } from '../../service/pipeline/reply.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 
 /** Formats a request for a list of requests, with all secrets masked. */
@@ -62,6 +63,11 @@ type RequestNumbers = Pick<KeptRequest, 'number' | 'numberInSandbox'>;
 
 /** Whose journal is read: the journal of the mailbox, with all requests, or the journal of a sandbox. */
 export type JournalReader = 'mailbox' | 'sandbox';
+
+/** Returns whose journal a mailbox or a sandbox reads. */
+export function readerOf({ sandboxId }: ReachableWorlds): JournalReader {
+  return sandboxId === undefined ? 'mailbox' : 'sandbox';
+}
 
 /**
  * Returns the number of a request for a reader. A sandbox counts only its own requests, so that their ids do not depend

@@ -25,7 +25,7 @@ import type { Environment } from '../../world/environment.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
-import { CONTROL_PATH } from './control-path.ts';
+import { CONTROL_PATH, PROOF_PARAMETER } from './control-path.ts';
 import type { ContentType, ControlRow, OwnProcess } from './row.ts';
 import { listControlRows } from './table.ts';
 
@@ -89,7 +89,7 @@ function withoutSlash({ method, path }: ApiRequest) {
 
 /** Parses the query, and reads a body, which must be a JSON object. The call itself checks the fields of the body. */
 async function parseControlInput(row: ControlRow, request: ApiRequest) {
-  const query = row.query ? parseControlQuery(row.query, request.query) : {};
+  const query = parseControlQuery(row, request.query);
   if (!row.body) return { query, body: undefined };
   const limitBytes = row.maxBodyBytes ?? MAX_BODY_BYTES;
   const body = await readBody(request, limitBytes);
@@ -100,15 +100,18 @@ async function parseControlInput(row: ControlRow, request: ApiRequest) {
 }
 
 /** Parses a query. Unknown parameters are refused, because a misspelt filter would select everything. */
-function parseControlQuery(schema: NonNullable<ControlRow['query']>, query: URLSearchParams): Record<string, unknown> {
-  const unknown = [...query.keys()].find((name) => !Object.hasOwn(schema.shape, name));
+function parseControlQuery({ query: schema, content }: ControlRow, query: URLSearchParams): Record<string, unknown> {
+  if (!schema) return {};
+  // The proof in the URL of a page is for the guard of a server.
+  const sent = [...query.keys()].filter((name) => name !== PROOF_PARAMETER || content !== 'text/html');
+  const unknown = sent.find((name) => !Object.hasOwn(schema.shape, name));
   if (unknown !== undefined) {
     const named = JSON.stringify(unknown.slice(0, 100));
     const problem = `The query has the unknown parameter ${named}; it takes ${Object.keys(schema.shape).join(', ')}.`;
     throw new ApiError('VALIDATION_ERROR', problem);
   }
   // Of a parameter that is sent twice, the first value counts, as in a query of the service.
-  const fields = Object.fromEntries([...query.keys()].map((name) => [name, query.get(name)]));
+  const fields = Object.fromEntries(sent.map((name) => [name, query.get(name)]));
   return parseOrRefuse('The query', schema, fields);
 }
 

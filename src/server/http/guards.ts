@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { calledUrl } from '../../contract/header-fields.ts';
-import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/table/control-path.ts';
+import { CONTROL_PATH, CONTROL_TOKEN_HEADER, PROOF_PARAMETER } from '../../control/table/control-path.ts';
 import type { ApiRequest } from '../../service/pipeline/exchange.ts';
 import { ASSUMED_HEADER, FAULT_HEADER } from '../../service/pipeline/reply.ts';
 import { hostnameOf, isLoopbackHost } from '../loopback.ts';
@@ -57,7 +57,7 @@ export function guardControl(
   if (!isFromOwnOrigin(headers, request, publicUrl)) {
     throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${CONTROL_PATH}.`);
   }
-  if (takeProof(request, tokens)) return;
+  if (hasProof(request, tokens)) return;
   const sent = headers[CONTROL_TOKEN_HEADER];
   // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows the
   // origin of the page. A required custom header prevents this, because the browser then sends a preflight first, which
@@ -78,14 +78,13 @@ export function guardControl(
 }
 
 /**
- * Removes the proof from the query of a page that the inspector shows in a frame, because the control call does not
- * know it, and returns whether the proof is valid. A frame cannot send the token, so the URL of the page has a proof
- * instead: the HMAC of its path, with the token as the key. Somebody who gets the URL can read only this page.
+ * Returns whether a request is for a page of a mail, and its URL has a valid proof. The inspector shows such a page in a
+ * frame, which cannot send the token, so the URL has a proof instead: the HMAC of its path, with the token as the key.
+ * Somebody who gets the URL can read only this page. No other call takes a proof.
  */
-function takeProof({ method, path, query }: ApiRequest, tokens: readonly string[]): boolean {
-  const proof = query.get('proof');
+function hasProof({ method, path, query }: ApiRequest, tokens: readonly string[]): boolean {
+  const proof = query.get(PROOF_PARAMETER);
   if (method !== 'GET' || proof === null || !path.endsWith('.html')) return false;
-  query.delete('proof');
   if (tokens.length === 0) return true;
   const { createHmac } = process.getBuiltinModule('node:crypto');
   return tokens.some((token) => isSameSecret(proof, createHmac('sha256', token).update(path).digest('hex')));

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { LIMITS } from '../limits.ts';
 import { CLOSE_MS, createListener, type Listener } from '../listener.ts';
 import { createWrongMethodError } from './guards.ts';
 import { closeGracefully, type NodeRequestHandler, RequestQueue, UpgradableMessage } from './request-queue.ts';
@@ -18,8 +19,12 @@ export interface TimeLimits {
   readonly closeMs: number;
 }
 
-/** A connection may be idle for a minute, so that a busy client does not send a request on a closed connection. */
-const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: CLOSE_MS };
+const TIME_LIMITS: TimeLimits = {
+  requestMs: LIMITS.httpRequest.value,
+  idleMs: LIMITS.httpIdle.value,
+  checkMs: 1_000,
+  closeMs: CLOSE_MS,
+};
 
 /** Creates the HTTP server for an application. Its time limits prevent a client from blocking the server or its end. */
 export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = TIME_LIMITS): Listener {
@@ -32,8 +37,8 @@ export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = T
     // Node need not check the Host header, because the guard refuses a request without it. Node joins the values of a
     // repeated header, as `fetch` does.
     requireHostHeader: false,
-    // So much may wait for a client that does not read, besides one piece of its reply.
-    highWaterMark: 16 * 1024,
+    // Besides this, one piece of its reply may wait for a client.
+    highWaterMark: LIMITS.socket.value,
     joinDuplicateHeaders: true,
   });
   // A client may end its side of the connection and still wait for replies, so Node must not close it at once.

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
-import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { StreamRequest } from '../../service/access/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
-import { type ByteCounter, CHUNK_OVERHEAD_BYTES, type Intake } from '../intake.ts';
+import type { ByteCounter, Intake } from '../intake.ts';
+import { LIMITS } from '../limits.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import { isOriginAllowed } from './guards.ts';
 import { closeGracefully, type NodeRequest } from './request-queue.ts';
@@ -15,9 +15,6 @@ const GOING_AWAY = 1001;
 
 /** `1013`, "try again later" (the registry of close codes of IANA). */
 const TRY_AGAIN_LATER = 1013;
-
-/** In how many fragments a frame of a client may come. Each fragment can keep a whole chunk of Node in memory. */
-const MAX_FRAGMENTS = 16;
 
 /** What the streams of a server share. */
 interface StreamServerOptions {
@@ -31,8 +28,9 @@ interface StreamServerOptions {
 export function createStreamServer({ admit }: Streams, { intake, output, allowedOrigins }: StreamServerOptions) {
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_FRAME_BYTES,
-    maxFragments: MAX_FRAGMENTS,
+    maxPayload: LIMITS.streamFrame.value,
+    // Each fragment can keep a whole chunk of Node in memory.
+    maxFragments: LIMITS.streamFragments.value,
     perMessageDeflate: false,
   });
   return {
@@ -109,6 +107,9 @@ function connect(webSocket: WebSocket, socket: Socket, accept: AcceptStream, out
   // stream.
   webSocket.on('error', () => {});
 }
+
+/** About how much memory Node needs for each chunk that `ws` keeps, besides its bytes. */
+const CHUNK_OVERHEAD_BYTES = 256;
 
 /** What `ws` keeps of a message that has not arrived completely. */
 interface IncompleteMessage {

@@ -4,6 +4,7 @@ import { createOptionError, type OptionProblem } from '../../basics/check-option
 import { messageOf } from '../../basics/named-error.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../../basics/real-timers.ts';
 import type { Intake } from '../intake.ts';
+import { LIMITS } from '../limits.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
@@ -80,14 +81,11 @@ type Accept = (socket: Socket, isSecure: boolean) => void;
  * the connections that are still open are closed.
  */
 export function createMailListener(tls: MailTls | undefined, accept: Accept, beforeDestroy?: () => void): Listener {
-  const server = createServer({ highWaterMark: SOCKET_BYTES }, (socket) =>
+  const server = createServer({ highWaterMark: LIMITS.socket.value }, (socket) =>
     tls ? detectTls(socket, tls, accept) : accept(socket, false),
   );
   return createListener(server, undefined, beforeDestroy);
 }
-
-/** How many bytes wait in a socket for a client that does not read. The rest of a reply waits to be produced. */
-const SOCKET_BYTES = 16 * 1024;
 
 /** The time in which a client must begin TLS. A client that sends nothing then gets the greeting without TLS. */
 const FIRST_BYTE_MS = 250;
@@ -118,7 +116,7 @@ function detectTls(socket: Socket, tls: MailTls, accept: Accept): void {
 /** Encrypts a connection on which the client begins TLS. */
 export function encrypt(socket: Socket, { context }: MailTls): TLSSocket {
   // Node takes the third option, which its types do not have.
-  const options = { isServer: true, secureContext: context, highWaterMark: SOCKET_BYTES };
+  const options = { isServer: true, secureContext: context, highWaterMark: LIMITS.socket.value };
   const secure = new TLSSocket(socket, options);
   // Without this listener, a client that rejects the certificate would end the process, and not only its connection.
   secure.on('error', () => secure.destroy());

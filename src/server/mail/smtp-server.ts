@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { SMTPServer } from 'smtp-server';
+import { CollectedBytes } from '../../basics/collected-bytes.ts';
 import { performance, setImmediate } from '../../basics/real-timers.ts';
-import { isBareAddress, MAX_ADDRESSES } from '../../contract/addresses/email-address.ts';
+import { isBareAddress } from '../../contract/addresses/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
-import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { findLogin, type InboxPrincipal } from '../../service/access/principal.ts';
 import type { Entry } from '../../service/journal/entry-kinds.ts';
@@ -16,30 +16,12 @@ import type { Service } from '../../service/pipeline/service.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { Origin } from '../../world/journal/entry.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
-import { CHUNK_OVERHEAD_BYTES, type Intake } from '../intake.ts';
+import type { Intake } from '../intake.ts';
+import { LIMITS } from '../limits.ts';
 import type { Listener } from '../listener.ts';
 import { nameClient } from '../name-client.ts';
+import { findClientToEnd, watchPace } from './client-limits.ts';
 import { createMailListener, type MailServerSettings } from './mail-listener.ts';
-
-/** The time after which an idle client is disconnected. */
-const IDLE_MS = 30_000;
-
-/** How many clients can be connected at the same time. */
-const MAX_CLIENTS = 1_000;
-
-/** The time that a client has, from its first byte on, to log in or to name a recipient. */
-const LOGIN_MS = 60_000;
-
-/** The time that a mail has, from MAIL FROM until its last byte. */
-const MAIL_MS = 5 * 60_000;
-
-/** After its first minute, so much of a mail must arrive in each interval. A person may type a short mail. */
-const UNHURRIED_MS = 60_000;
-const PACE_MS = 30_000;
-const PACE_BYTES = 16 * 1024;
-
-/** After so many wrong logins, a connection ends. */
-const MAX_WRONG_LOGINS = 10;
 
 /** What the SMTP server uses. */
 type SmtpContext = MailServerSettings & { readonly internals: MailboxInternals };
@@ -66,7 +48,7 @@ export function createSmtpServer(internals: MailboxInternals, settings: MailServ
     socket.once('close', () => client.leave());
     output.watch(socket, 'smtp');
     server.connect(socket, { id });
-    if (clients.size > MAX_CLIENTS) findLeastNeeded([...clients.values()])?.end('There are too many connections.');
+    findClientToEnd([...clients.values()])?.end('There are too many connections.');
   };
   return createMailListener(tls, accept, () => {
     for (const client of [...plain.connections, ...secure.connections]) {
@@ -74,15 +56,6 @@ export function createSmtpServer(internals: MailboxInternals, settings: MailServ
       client.close();
     }
   });
-}
-
-/**
- * Finds the client that gives its place to a new one: the oldest one outside of a mail transaction, first of those
- * without a login. If all send a mail, it is the oldest of them.
- */
-function findLeastNeeded(clients: readonly SmtpClient[]): SmtpClient | undefined {
-  const idle = clients.filter((client) => !client.isSendingMail);
-  return idle.find((client) => !client.isLoggedIn) ?? idle[0] ?? clients[0];
 }
 
 /** A connected client, with the limits of its time. */
@@ -108,13 +81,13 @@ class SmtpClient {
     this.#server = server;
     this.#environment = environment;
     this.#onEnd = onEnd;
-    this.#cancelLoginTimer = environment.setTimer(LOGIN_MS, () => {
-      if (!this.isLoggedIn) this.end('You neither logged in nor named a recipient within a minute.');
+    this.#cancelLoginTimer = environment.setTimer(LIMITS.mailLogin.value, () => {
+      if (this.inboxId === undefined) this.end('You neither logged in nor named a recipient within a minute.');
     });
   }
 
-  get isLoggedIn(): boolean {
-    return this.session !== undefined && principalOf(this.session) !== undefined;
+  get inboxId(): string | undefined {
+    return this.session && principalOf(this.session)?.inboxId;
   }
 
   /** Whether the client has named a recipient of a mail that is not complete yet. */
@@ -125,7 +98,7 @@ class SmtpClient {
   /** Starts the time of a mail. */
   startMail({ envelope }: SMTPServerSession): void {
     this.#cancelMailTimer();
-    this.#cancelMailTimer = this.#environment.setTimer(MAIL_MS, () => {
+    this.#cancelMailTimer = this.#environment.setTimer(LIMITS.arrival.value, () => {
       // Each transaction has an envelope of its own.
       if (this.session?.envelope === envelope) this.end('A mail must arrive within 5 minutes.');
     });
@@ -138,21 +111,17 @@ class SmtpClient {
 
   /** Ends the connection if the bytes of a mail, which `countReceived` returns, arrive too slowly. Returns what stops it. */
   watchPace(countReceived: () => number): () => void {
-    let cancel = () => {};
-    const check = (delayMs: number, leastBytes: number) => {
-      cancel = this.#environment.setTimer(delayMs, () => {
-        if (countReceived() < leastBytes) this.end('The mail arrives too slowly.');
-        else check(PACE_MS, countReceived() + PACE_BYTES);
-      });
-    };
-    check(UNHURRIED_MS, 0);
-    return () => cancel();
+    return watchPace(this.#environment, {
+      countReceived,
+      unhurriedMs: LIMITS.smtpUnhurried.value,
+      onTooSlow: () => this.end('The mail arrives too slowly.'),
+    });
   }
 
   /** Counts a wrong login. Returns whether it was one too many. */
   isTooManyLogins(): boolean {
     this.#wrongLogins += 1;
-    return this.#wrongLogins >= MAX_WRONG_LOGINS;
+    return this.#wrongLogins >= LIMITS.wrongLogins.value;
   }
 
   /** Ends the connection, and tells the client why. */
@@ -240,8 +209,8 @@ function createOptions(
   const epochs = new WeakMap<SMTPServerSession, number>();
   return {
     banner: 'agent-mailbox-mock',
-    size: MAX_MAIL_BYTES,
-    socketTimeout: IDLE_MS,
+    size: LIMITS.mailBytes.value,
+    socketTimeout: LIMITS.smtpIdle.value,
     logger: createRefusalLogger(internals.service, clients),
     authOptional: true,
     disabledCommands: tls ? [] : ['STARTTLS'],
@@ -340,8 +309,8 @@ function findRefusal(
   address: string,
   session: SMTPServerSession,
 ): Error | null {
-  if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
-    return createSmtpError(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
+  if (session.envelope.rcptTo.length >= LIMITS.smtpRecipients.value) {
+    return createSmtpError(452, `4.5.3 A message may have at most ${LIMITS.smtpRecipients.value} recipients.`);
   }
   if (principalOf(session)) {
     if (!isBareAddress(address)) return createSmtpError(553, `5.1.3 ${address} is not an address.`);
@@ -361,11 +330,12 @@ async function readData(
   { intake, client }: { readonly intake: Intake; readonly client: readonly string[] },
   accept: (bytes: Buffer) => Promise<string>,
 ): Promise<string> {
-  const chunks: Buffer[] = [];
+  const received = new CollectedBytes();
   let refusal: Error | undefined;
   const refuse = (error: Error) => {
     refusal ??= error;
-    chunks.length = 0;
+    // What has arrived is dropped.
+    received.take();
     counter.release();
   };
   const counter = intake.createCounter({ client, onDropped: refuse });
@@ -373,12 +343,12 @@ async function readData(
     for await (const chunk of stream) {
       const error = stream.sizeExceeded
         ? createSmtpError(552, '5.3.4 The message is larger than 10 MiB.')
-        : (refusal ?? counter.add(chunk.length + CHUNK_OVERHEAD_BYTES));
+        : (refusal ?? counter.add(chunk.length));
       if (error) refuse(error);
-      else chunks.push(chunk as Buffer);
+      else received.add(chunk as Buffer, LIMITS.mailBytes.value);
     }
     if (refusal) throw refusal;
-    return await accept(Buffer.concat(chunks));
+    return await accept(Buffer.from(received.take().buffer));
   } finally {
     counter.release();
   }

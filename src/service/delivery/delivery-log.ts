@@ -1,10 +1,8 @@
 import { PriorityQueue } from '../../world/priority-queue.ts';
-import type { AttemptResult } from './attempt-sender.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
-/** The limits for the log of one tenant: the number of deliveries, and the number of their characters. */
-const MAX_DELIVERIES = 10_000;
-const MAX_CHARACTERS = 64 * 1024 * 1024;
+/** How many deliveries the log of one tenant keeps. */
+export const MAX_DELIVERIES = 10_000;
 
 /** The effect of an attempt on its delivery. */
 export type AttemptOutcome = Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'>;
@@ -28,7 +26,7 @@ export class DeliveryLog {
    * has just changed.
    */
   constructor(maxCharacters: number, onFull: (changedId: string) => void) {
-    this.#maxCharacters = Math.min(MAX_CHARACTERS, maxCharacters);
+    this.#maxCharacters = maxCharacters;
     this.#onFull = onFull;
   }
 
@@ -53,11 +51,10 @@ export class DeliveryLog {
   }
 
   /** Adds an attempt to a delivery and applies its outcome; does nothing if the delivery is no longer in the log. */
-  addAttempt(id: string, { isRefused: _, thrown: _thrown, ...result }: AttemptResult, outcome: AttemptOutcome): void {
+  addAttempt(id: string, attempt: Attempt, outcome: AttemptOutcome): void {
     const previous = this.#deliveries.get(id);
     if (!previous) return;
-    const attempt = Object.freeze({ ...result, nextAttemptAt: outcome.nextAttemptAt });
-    const attempts = Object.freeze([...previous.attempts, attempt]);
+    const attempts = Object.freeze([...previous.attempts, Object.freeze(attempt)]);
     this.#put({ ...previous, ...outcome, attempts }, lengthOfAttempt(attempt));
   }
 

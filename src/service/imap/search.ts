@@ -19,6 +19,7 @@ import { threadIdOf, timeOf } from './fetch-items.ts';
 import type { Item } from './folder.ts';
 import type { MailReader } from './mail-reader.ts';
 import { type EncodedPiece, readFields, readTexts, type TextsReader, toSearchable } from './read-texts.ts';
+import { MAX_COMPARED } from './search-limit.ts';
 import { envelopeFields } from './structure.ts';
 import { TextMatcher } from './text-matcher.ts';
 import type { FolderView } from './view.ts';
@@ -37,12 +38,6 @@ export interface Found {
 
 /** How deep NOT, OR and parentheses may be nested. */
 const MAX_DEPTH = 50;
-
-/**
- * How much one SEARCH may compare: the bytes of each text that it reads, multiplied by the number of different keys that
- * look for something in it.
- */
-const MAX_COMPARED = 256 * 1024 * 1024;
 
 /** What the test of a key costs that reads no text, in bytes. */
 const TEST_COST = 50;

@@ -1,7 +1,8 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { filenameParameters, HOSTILE_FILE_HEADERS } from '../../contract/header-fields.ts';
+import type { Folder } from '../../contract/mail-folders.ts';
 import { timestampNow } from '../../world/environment.ts';
-import type { Folder, GroupedListName, MessageListName } from '../../world/store/indexes/message-index.ts';
+import type { GroupedListName, MessageListName } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import {
   findInScope,

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { CollectedBytes } from '../../basics/collected-bytes.ts';
 import { didYouMean } from '../../basics/similar-names.ts';
 import { type AssumptionId, type BehaviourReader, fieldsOf } from '../../contract/behaviours.ts';
 import { ApiError, createValidationError } from '../../contract/errors.ts';
@@ -200,25 +201,10 @@ export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES)
 }
 
 async function readUpToLimit(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<ReceivedBody> {
-  let received: Uint8Array = new Uint8Array();
-  let length = 0;
+  const received = new CollectedBytes();
   for await (const chunk of body) {
-    const nextLength = length + chunk.byteLength;
-    if (nextLength > limitBytes) return 'too-large';
-    // Most bodies have one chunk. The others are copied at once, because a client may send a million chunks of one byte,
-    // and each chunk takes a hundred times as much memory.
-    if (length === 0) received = chunk;
-    else {
-      if (nextLength > received.byteLength) received = enlarge(received, Math.min(2 * nextLength, limitBytes));
-      received.set(chunk, length);
-    }
-    length = nextLength;
+    if (received.length + chunk.byteLength > limitBytes) return 'too-large';
+    received.add(chunk, limitBytes);
   }
-  return length === 0 ? 'empty' : received.subarray(0, length);
-}
-
-function enlarge(bytes: Uint8Array, length: number): Uint8Array {
-  const enlarged = new Uint8Array(length);
-  enlarged.set(bytes);
-  return enlarged;
+  return received.length === 0 ? 'empty' : received.take();
 }

@@ -18,7 +18,7 @@ export async function runWithFaults(service: Service, exchange: Exchange, run: (
   const { principal, request, row, readBehaviour } = exchange;
   const { world, tier } = principal ?? {};
   const key = principal && readKey(request, readBehaviour);
-  const due = faults.findDue({ on: 'request', world, operation: row?.id, key, tier });
+  const due = faults.countOccasion({ on: 'request', world, operation: row?.id, key, tier });
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
   const { clock } = world ?? worlds;
   const strictest = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, clock);

@@ -1,4 +1,4 @@
-import { type Environment, memoryForMail, printError } from '../environment.ts';
+import { type Environment, memoryForRecords, printError } from '../environment.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { Worlds } from '../store/worlds.ts';
@@ -13,9 +13,6 @@ const LEAST_TRAFFIC = 1_000;
 
 /** How many entries of owners that have ended, such as closed sandboxes, are kept. */
 const ENDED_SIZE = 10_000;
-
-/** The limit for the bytes of the story, and for those of the traffic. */
-const MAX_BYTES = 64 * 1024 * 1024;
 
 /** How many entries of some kinds are no longer kept, and when the last of them happened. */
 export interface Dropped {
@@ -144,7 +141,7 @@ export class Journals<Data extends object> {
     this.#rows = rows as Readonly<Record<string, KindRow>>;
     this.kinds = Object.keys(rows) as KindOf<Data>[];
     this.feedKinds = this.kinds.filter((kind) => rows[kind].isInFeed);
-    const maxBytes = Math.min(MAX_BYTES, memoryForMail(environment) / 4);
+    const maxBytes = memoryForRecords(environment);
     this.#budgets = { story: new Budget(maxBytes), traffic: new Budget(maxBytes) };
     this.#journalOf = worlds.addPart('journal', () => new Journal(this));
     // The journal of the mailbox exists from the start, because a reset of the mailbox begins an epoch in it.
@@ -276,7 +273,10 @@ export class Journals<Data extends object> {
     return this.#count + 1;
   }
 
-  /** Returns the entries of some owners, oldest first. */
+  /**
+   * Returns the entries of some owners, oldest first. A change of all tenants is also in the journal of each sandbox;
+   * beside the entry of the mailbox, it is left out.
+   */
   of<Kind extends KindOf<Data>>(
     owners: readonly Owner[],
     { kinds, epoch = 'present' }: EntryQuery<Kind>,
@@ -284,7 +284,8 @@ export class Journals<Data extends object> {
     const lists = this.#journalOf.in(owners).map((journal) => {
       const from = epoch === 'present' ? journal.presentEpochFrom : journal.formerEpochFrom;
       const to = epoch === 'present' ? Number.POSITIVE_INFINITY : journal.presentEpochFrom;
-      const isWanted = ({ mailboxNumber }: Entry) => mailboxNumber >= from && mailboxNumber < to;
+      const isWanted = (entry: Entry) =>
+        entry.mailboxNumber >= from && entry.mailboxNumber < to && (owners.length === 1 || entry.journal === journal);
       const entries = journal.list.of(kinds);
       return entries.every(isWanted) ? entries : entries.filter(isWanted);
     });
@@ -299,8 +300,11 @@ export class Journals<Data extends object> {
    */
   ofEnded<Kind extends KindOf<Data>>(kinds: readonly Kind[]): OneOf<Data, Kind>[] {
     const { presentEpochFrom } = this.#ofMailbox;
-    const isPresent = ({ mailboxNumber }: Entry) => mailboxNumber >= presentEpochFrom;
-    const entries = this.#ended.flatMap(({ list }) => list.of(kinds).filter(isPresent));
+    const entries = this.#ended.flatMap((ended) =>
+      ended.list
+        .of(kinds)
+        .filter(({ mailboxNumber, journal }) => mailboxNumber >= presentEpochFrom && journal === ended),
+    );
     return entries.sort(byTime) as OneOf<Data, Kind>[];
   }
 

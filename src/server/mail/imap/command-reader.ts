@@ -1,15 +1,14 @@
-import { MAX_MAIL_BYTES } from '../../../contract/mail-limits.ts';
-import { CollectedBytes } from './collected-bytes.ts';
+import { CollectedBytes } from '../../../basics/collected-bytes.ts';
+import { LIMITS } from '../../limits.ts';
 import { badLine, type LastLine, refusalLine } from './last-line.ts';
 
-/** The longest command without its literals, and the size of all literals of a command that stores no mail, in bytes. */
-const MAX_COMMAND_BYTES = 64 * 1024;
+const MAX_COMMAND_BYTES = LIMITS.imapCommand.value;
 
 /**
- * The same before the login, except for ID, whose 30 fields with values of 1,024 octets (RFC 2971, section 3.3) need
- * more. Commands of this size are not counted, so that a stranger takes no room from others.
+ * ID is no small command, because its 30 fields with values of 1,024 octets (RFC 2971, section 3.3) need more. Small
+ * commands are not counted, so that a stranger takes no room from others.
  */
-const SMALL_COMMAND_BYTES = 8 * 1024;
+const SMALL_COMMAND_BYTES = LIMITS.imapSmallCommand.value;
 
 /** How many of the first characters of a command are looked at for its name. */
 const HEAD_LENGTH = 300;
@@ -87,7 +86,7 @@ export class CommandReader {
   drop(reason: Error): void {
     this.#refuse(toRefusal(reason));
     // The reply needs only the beginning of the line. It is copied, because a part of a text keeps the whole text.
-    const line = this.#command.line + this.#line.takeText(Buffer.alloc(0));
+    const line = this.#command.line + this.#takeLine();
     this.#command.line = Buffer.from(line.slice(0, KEPT_LINE_BYTES), 'latin1').toString('latin1');
   }
 
@@ -113,11 +112,9 @@ export class CommandReader {
         const end = chunk.indexOf(0x0a, this.#position) + 1;
         const kept = this.#readLine(chunk.subarray(this.#position, end || chunk.length));
         this.#position = end || chunk.length;
-        if (end === 0) this.#line.add(kept);
-        else {
-          const event = this.#endLine(this.#line.takeText(kept));
-          if (event) return event;
-        }
+        this.#line.add(kept);
+        const event = end === 0 ? undefined : this.#endLine(this.#takeLine());
+        if (event) return event;
       }
     }
     return undefined;
@@ -127,7 +124,8 @@ export class CommandReader {
     const piece = this.#chunk.subarray(this.#position, this.#position + this.#missingBytes);
     this.#position += piece.length;
     this.#missingBytes -= piece.length;
-    if (this.#literal && this.#count(piece.length)) this.#literal.add(piece, piece.length + this.#missingBytes);
+    if (this.#literal && this.#count(piece.length))
+      this.#literal.add(piece, this.#literal.length + piece.length + this.#missingBytes);
     if (this.#missingBytes > 0 || !this.#literal) return;
     this.#command.literals.push(this.#literal.take());
     this.#literal = undefined;
@@ -142,6 +140,11 @@ export class CommandReader {
     const kept = piece.subarray(0, this.#count(Math.min(piece.length, room)) ? room : 0);
     if (piece.length > room) this.#refuse(badLine('The command is too long.'));
     return kept;
+  }
+
+  /** Returns what is kept of the present line, with one character for each byte, and begins the next line. */
+  #takeLine(): string {
+    return Buffer.from(this.#line.take().buffer).toString('latin1');
   }
 
   #endLine(line: string): ReadEvent | undefined {
@@ -196,7 +199,8 @@ export class CommandReader {
     }
     if (!this.#rules.isLoggedIn()) return refusalLine('Log in first.');
     // The name of the folder may be a literal, too.
-    const isTooLarge = bytes > MAX_MAIL_BYTES || this.#literalBytes > MAX_MAIL_BYTES + MAX_COMMAND_BYTES;
+    const isTooLarge =
+      bytes > LIMITS.mailBytes.value || this.#literalBytes > LIMITS.mailBytes.value + MAX_COMMAND_BYTES;
     return isTooLarge ? refusalLine('The message is larger than 10 MiB.', 'TOOBIG') : undefined;
   }
 

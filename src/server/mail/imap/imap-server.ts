@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net';
-import { setTimeout } from '../../../basics/real-timers.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
 import type { ByteCounter } from '../../intake.ts';
+import { LIMITS } from '../../limits.ts';
 import { CLOSE_MS, type Listener } from '../../listener.ts';
 import { nameClient } from '../../name-client.ts';
+import { findClientToEnd, watchPace } from '../client-limits.ts';
 import { createMailListener, encrypt, type MailServerSettings } from '../mail-listener.ts';
 import { CommandReader } from './command-reader.ts';
 import { FOLDER_COMMANDS } from './folder-commands.ts';
@@ -13,27 +14,7 @@ import { capabilitiesOf, LOGIN_COMMANDS } from './login-commands.ts';
 import { MESSAGE_COMMANDS } from './message-commands.ts';
 import { type Connection, ConnectionEnded, createImapContext, type ImapContext, Session } from './session.ts';
 
-/** The time from the start of a connection until its login. */
-const LOGIN_MS = 60_000;
-
-/** How long a client may be silent after its login (RFC 3501, section 5.4). */
-const IDLE_MS = 30 * 60_000;
-
-/** The time in which a command must arrive completely, and how much of it must arrive in each interval. */
-const COMMAND_MS = 5 * 60_000;
-const PACE_MS = 30_000;
-const PACE_BYTES = 16 * 1024;
-
-/** The time that a client has to receive the last output of a session. */
-const GRACE_MS = 30_000;
-
-/** The longest piece of output that is given to the socket at once. */
-const PIECE_BYTES = 16 * 1024;
-
 const COMMANDS = [LOGIN_COMMANDS, FOLDER_COMMANDS, MESSAGE_COMMANDS];
-
-/** How many clients can be connected at the same time. */
-const MAX_CLIENTS = 1_000;
 
 /** Creates a server over which IMAP clients read and change the mail of inboxes. */
 export function createImapServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
@@ -43,11 +24,8 @@ export function createImapServer(internals: MailboxInternals, settings: MailServ
   const listener = createMailListener(settings.tls, (socket, isSecure) => {
     const client = new ImapClient(context, settings, socket, isSecure, () => clients.delete(client));
     clients.add(client);
-    if (clients.size > MAX_CLIENTS) {
-      // A new client takes the place of the oldest one that has not logged in.
-      const strangers = [...clients].filter((each) => !each.isLoggedIn);
-      strangers[0]?.end('There are too many connections', strangers[0] === client ? undefined : CLOSE_MS);
-    }
+    const ending = findClientToEnd([...clients]);
+    ending?.end('There are too many connections', ending === client ? undefined : CLOSE_MS);
     client.greet();
   });
   const close = () => {
@@ -60,7 +38,7 @@ export function createImapServer(internals: MailboxInternals, settings: MailServ
 /** The connection of an IMAP client, with its session. The commands of the client run one after the other. */
 class ImapClient implements Connection {
   readonly #settings: MailServerSettings;
-  readonly #setTimer: ImapContext['environment']['setTimer'];
+  readonly #environment: ImapContext['environment'];
   readonly #session: Session;
   readonly #onEnd: () => void;
   /** Counts the bytes of the current command; `undefined` while it takes no room. */
@@ -75,10 +53,9 @@ class ImapClient implements Connection {
   /** Whether the next commands are ignored, because the connection ends as soon as all output was sent. */
   #isEnding = false;
   #cancelLoginTimer: () => void;
-  /** Cancels the next check of how fast the command arrives; `undefined` if no command is arriving. */
-  #cancelPaceTimer: (() => void) | undefined;
-  /** How many bytes have arrived since the last check. */
-  #paceBytes = 0;
+  /** Ends the limits of the time in which the command must arrive; `undefined` if no command is arriving. */
+  #endArrival: (() => void) | undefined;
+  #receivedBytes = 0;
   /** Whether the client has ended its side of the connection, so that it sends nothing more. */
   #hasClientEnded = false;
   /** Whether commands that the client has sent are still running. */
@@ -95,13 +72,15 @@ class ImapClient implements Connection {
     onEnd: () => void,
   ) {
     this.#settings = settings;
-    this.#setTimer = context.environment.setTimer;
+    this.#environment = context.environment;
     this.#socket = socket;
     this.#onEnd = onEnd;
     this.isSecure = isSecure;
     this.#reader = this.#createReader();
     this.#session = new Session(context, this, COMMANDS);
-    this.#cancelLoginTimer = this.#setTimer(LOGIN_MS, () => this.end('You did not log in within a minute'));
+    this.#cancelLoginTimer = context.environment.setTimer(LIMITS.mailLogin.value, () =>
+      this.end('You did not log in within a minute'),
+    );
     this.#listen();
   }
 
@@ -117,9 +96,16 @@ class ImapClient implements Connection {
     return this.#isEnding || this.#socket.destroyed;
   }
 
-  get isLoggedIn(): boolean {
-    return this.#session.account !== undefined;
+  get inboxId(): string | undefined {
+    return this.#session.account?.principal.inboxId;
   }
+
+  get isLoggedIn(): boolean {
+    return this.inboxId !== undefined;
+  }
+
+  /** A client of IMAP that stores a mail may lose its place. */
+  readonly isSendingMail = false;
 
   greet(): void {
     this.send(`* OK [CAPABILITY ${capabilitiesOf(this.#session)}] ${NAME}\r\n`);
@@ -130,7 +116,7 @@ class ImapClient implements Connection {
     if (this.#isEnding) return;
     for (const piece of output) {
       const last = this.#output.at(-1);
-      const isShort = typeof last === 'string' && last.length < PIECE_BYTES;
+      const isShort = typeof last === 'string' && last.length < LIMITS.socket.value;
       if (typeof piece === 'string' && isShort) this.#output.splice(-1, 1, last + piece);
       else this.#output.push(piece);
       this.#outputBytes += piece.length;
@@ -144,20 +130,20 @@ class ImapClient implements Connection {
   }
 
   async drain(): Promise<void> {
-    const isFull = () => this.#outputBytes >= PIECE_BYTES || this.#socket.writableNeedDrain;
+    const isFull = () => this.#outputBytes >= LIMITS.socket.value || this.#socket.writableNeedDrain;
     if (isFull()) this.#write();
     while (!this.hasEnded && isFull()) await this.#untilTaken();
     if (this.hasEnded) throw new ConnectionEnded();
   }
 
-  end(reason?: string, graceMs = GRACE_MS): void {
+  end(reason?: string, graceMs: number = LIMITS.imapGrace.value): void {
     if (this.hasEnded) return;
     if (reason !== undefined) this.send(`* BYE ${reason}.\r\n`);
     this.#isEnding = true;
     this.#onEnd();
     this.#write();
     const socket = this.#socket;
-    setTimeout(() => socket.destroy(), graceMs).unref();
+    this.#environment.setTimer(graceMs, () => socket.destroy());
   }
 
   cut(): void {
@@ -217,7 +203,7 @@ class ImapClient implements Connection {
     socket.allowHalfOpen = true;
     socket.on('end', () => {
       this.#hasClientEnded = true;
-      setTimeout(() => socket.destroy(), GRACE_MS).unref();
+      this.#environment.setTimer(LIMITS.imapGrace.value, () => socket.destroy());
       if (!this.#isRunning) this.end();
     });
     socket.once('close', () => {
@@ -247,7 +233,7 @@ class ImapClient implements Connection {
   async #runCommands(chunk: Buffer): Promise<void> {
     const reader = this.#reader;
     reader.push(chunk);
-    this.#paceBytes += chunk.length;
+    this.#receivedBytes += chunk.length;
     while (!this.hasEnded) {
       const event = reader.next();
       if (event === undefined) break;
@@ -263,27 +249,27 @@ class ImapClient implements Connection {
         this.#endCommand();
       }
     }
-    if (reader.isInCommand && !this.hasEnded) this.#cancelPaceTimer ??= this.#checkPace(COMMAND_MS);
+    if (reader.isInCommand && !this.hasEnded) this.#endArrival ??= this.#watchArrival();
   }
 
-  /** Releases what the current command uses. If the client is logged in, it may be silent for `IDLE_MS` from now on. */
+  /** Releases what the current command uses. If the client is logged in, it may be silent for `LIMITS.imapIdle` from now on. */
   #endCommand(): void {
     this.#counter?.release();
     this.#counter = undefined;
-    this.#cancelPaceTimer?.();
-    this.#cancelPaceTimer = undefined;
+    this.#endArrival?.();
+    this.#endArrival = undefined;
     if (!this.isLoggedIn) return;
     this.#cancelLoginTimer();
-    this.#socket.setTimeout(IDLE_MS);
+    this.#socket.setTimeout(LIMITS.imapIdle.value);
   }
 
   /** Ends the connection if the current command does not arrive in time. A small command may arrive slowly. */
-  #checkPace(remainingMs: number): () => void {
-    this.#paceBytes = 0;
-    return this.#setTimer(PACE_MS, () => {
-      const isSlow = this.#reader.takesRoom && this.#paceBytes < PACE_BYTES;
-      if (isSlow || remainingMs <= PACE_MS) this.end('The command took too long to arrive');
-      else this.#cancelPaceTimer = this.#checkPace(remainingMs - PACE_MS);
+  #watchArrival(): () => void {
+    return watchPace(this.#environment, {
+      countReceived: () => this.#receivedBytes,
+      withinMs: LIMITS.arrival.value,
+      mayBeSlow: () => !this.#reader.takesRoom,
+      onTooSlow: () => this.end('The command took too long to arrive'),
     });
   }
 
@@ -301,8 +287,9 @@ class ImapClient implements Connection {
     socket.cork();
     while (this.#output.length > 0 && !socket.destroyed && !socket.writableNeedDrain) {
       const piece = this.#output.shift() ?? '';
-      const part = typeof piece === 'string' ? piece.slice(0, PIECE_BYTES) : piece.subarray(0, PIECE_BYTES);
-      const rest = typeof piece === 'string' ? piece.slice(PIECE_BYTES) : piece.subarray(PIECE_BYTES);
+      const part =
+        typeof piece === 'string' ? piece.slice(0, LIMITS.socket.value) : piece.subarray(0, LIMITS.socket.value);
+      const rest = typeof piece === 'string' ? piece.slice(LIMITS.socket.value) : piece.subarray(LIMITS.socket.value);
       if (rest.length > 0) this.#output.unshift(rest);
       this.#outputBytes -= part.length;
       socket.write(part, 'latin1');

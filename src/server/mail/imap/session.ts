@@ -15,6 +15,7 @@ import { recordCommand } from '../../../service/pipeline/record-exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import type { Origin } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
+import { LIMITS } from '../../limits.ts';
 import { WorkQueue } from '../../work-queue.ts';
 import { badLine, type LastLine, refusalLine } from './last-line.ts';
 import { type Command, parseCommand } from './parse-command.ts';
@@ -137,10 +138,6 @@ export interface CommandTable {
   readonly folder?: Commands<FolderOpen>;
   readonly messages?: Commands<FolderOpen>;
 }
-
-/** How many wrong commands a client may send before its login, and how many wrong logins. */
-const MAX_WRONG_COMMANDS = 20;
-const MAX_WRONG_LOGINS = 10;
 
 /** What a command does with the next line of the client. */
 interface Continuation {
@@ -423,8 +420,8 @@ export class Session {
     await this.#idleUpdates;
     await this.#sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
     this.connection.send(`${command.tag} ${toAscii(`${result} ${text}`)}\r\n`);
-    if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.sendBye('Too many wrong commands');
-    if (this.wrongLogins >= MAX_WRONG_LOGINS) this.sendBye('Too many wrong logins');
+    if (this.#wrongCount >= LIMITS.imapWrongCommands.value) this.sendBye('Too many wrong commands');
+    if (this.wrongLogins >= LIMITS.wrongLogins.value) this.sendBye('Too many wrong logins');
   }
 
   /** Records a command in the journal, without the password of a login. */
