@@ -151,4 +151,5 @@ export type {
 } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
-export type { Mailbox, MailboxOptions } from './mailbox.ts';
+export type { Mailbox } from './mailbox.ts';
+export type { MailboxOptions } from './mailbox-options.ts';

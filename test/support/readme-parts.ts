@@ -4,7 +4,7 @@ import { defaultFixture } from 'agent-mailbox-mock';
 import { showSize } from '../../src/basics/size.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { byGroup, START_FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
+import { byGroup, type FlagRow, START_FLAG_ROWS, START_FLAGS, variableOf } from '../../src/cli/flags.ts';
 import { usageOf } from '../../src/cli/run.ts';
 import {
   BEHAVIOUR_IDS,
@@ -62,7 +62,8 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   shapes: shapesTable,
   behaviours: behavioursTables,
   errors: errorsTable,
-  flags: flagsTable,
+  flags: flagsTables,
+  'command-flags': commandFlagsTables,
   commands: commandsTable,
   simulators: simulatorsTable,
   'named-faults': namedFaultsTable,
@@ -411,15 +412,36 @@ function errorsTable(): string {
   return table(['Status', 'Code', 'Meaning'], rows);
 }
 
-function flagsTable(): string {
-  const tables = [...byGroup(START_FLAG_ROWS)].map(([group, rows]) => {
-    const cells = rows.map(([name, { short, value, help }]) => {
-      const long = value === undefined ? `--${name}` : `--${name} ${value}`;
-      return [short ? `${code(`-${short}`)}, ${code(long)}` : code(long), code(variableOf(name)), help];
-    });
-    return `### ${group}\n\n${table(['Flag', 'Variable', 'Meaning'], cells)}`;
+function flagsTables(): string {
+  const tables = [...byGroup(START_FLAG_ROWS)].map(([group, rows]) => `### ${group}\n\n${flagsTable(rows)}`);
+  return tables.join('\n\n');
+}
+
+/** The flags of each other command, without variables; of `exec`, those that `start` does not have in the same way. */
+function commandFlagsTables(): string {
+  const { start: _, ...others } = COMMANDS;
+  const tables = Object.entries(others).flatMap(([name, { flags }]: [string, Command]) => {
+    const rows: readonly FlagRow[] = Object.entries(flags);
+    const own = rows.filter(([flag, row]) => name !== 'exec' || !isFlagOfStart(flag, row));
+    const cells = own.map(([flag, row]) => [formsOf(flag, row), row.help]);
+    return own.length === 0 ? [] : `### ${name}\n\n${table(['Flag', 'Meaning'], cells, NARROW)}`;
   });
   return tables.join('\n\n');
+}
+
+function isFlagOfStart(name: string, { help }: Command['flags'][string]): boolean {
+  return (START_FLAGS as Command['flags'])[name]?.help === help;
+}
+
+function flagsTable(rows: readonly FlagRow[]): string {
+  const cells = rows.map(([name, row]) => [formsOf(name, row), code(variableOf(name)), row.help]);
+  return table(['Flag', 'Variable', 'Meaning'], cells);
+}
+
+/** How a flag can be written, such as `-p`, `--port <port>`. */
+function formsOf(name: string, { short, value }: Command['flags'][string]): string {
+  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+  return short ? `${code(`-${short}`)}, ${code(long)}` : code(long);
 }
 
 function commandsTable(): string {

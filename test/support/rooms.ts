@@ -9,7 +9,7 @@ interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   basics: {
     belongs:
-      'small helpers: JSON paths, base64, sizes, durations, URLs, numeric options, named errors, suggestions for a wrong word, the version',
+      'small helpers: JSON paths, base64, sizes, durations, URLs, the form and the check of options, named errors, suggestions for a wrong word, the version',
     not: 'anything that knows of mail, of HTTP or of the service',
   },
   contract: {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fromBase64 } from '../../basics/base64.ts';
 import { escapeHtml } from '../../basics/markup.ts';
-import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
+import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
 import { anyCorrespondent, correspondentBody } from '../correspondent-options.ts';
 import { inlineImages } from '../mail/inline-images.ts';

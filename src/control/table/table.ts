@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import { toJsonSchema } from '../../contract/openapi/document.ts';
 import { behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxSummary } from '../controllable-mailbox.ts';

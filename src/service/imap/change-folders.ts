@@ -1,6 +1,6 @@
-import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import type { Work } from '../../basics/work.ts';
 import { DEFAULT_DOMAIN, toAddressKey } from '../../contract/addresses/email-address.ts';
+import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
 import { removeMessage } from '../../world/store/removal.ts';

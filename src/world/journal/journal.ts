@@ -1,13 +1,9 @@
-import { checkNumber } from '../../basics/number-options.ts';
 import { type Environment, memoryForRecords, printError } from '../environment.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { Entry, EntryNumbers, KindRow, KindRows, Origin } from './entry.ts';
 import { EntryList } from './entry-list.ts';
-
-/** How many requests of each tenant a journal keeps by default. */
-const DEFAULT_SIZE = 1_000;
 
 /** How many entries of each kind of the story an owner keeps. */
 const STORY_SIZE = 10_000;
@@ -137,9 +133,9 @@ export class Journals<Data extends object> {
   /** Whether a failure of a listener is being reported. */
   #isReporting = false;
 
-  /** Creates empty journals. `environment` gives the real time. @throws {RangeError} on an invalid size. */
-  constructor(worlds: Worlds, environment: Environment, rows: KindRows<Data>, size: unknown = DEFAULT_SIZE) {
-    this.size = checkNumber('journalSize', size);
+  /** Creates empty journals, which keep `size` requests of each tenant. `environment` gives the real time. */
+  constructor(worlds: Worlds, environment: Environment, rows: KindRows<Data>, size: number) {
+    this.size = size;
     this.#worlds = worlds;
     this.#environment = environment;
     this.#rows = rows as Readonly<Record<string, KindRow>>;

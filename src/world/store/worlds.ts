@@ -1,5 +1,4 @@
 import { foldAddress } from '../../basics/domain-name.ts';
-import { DEFAULT_MAX_STORED_BYTES } from '../../basics/size.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../../contract/addresses/email-address.ts';
 import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
@@ -49,8 +48,11 @@ export class Worlds implements ReachableWorlds {
   /** The parts that belong to no tenant. */
   readonly parts: Parts = new Parts(this, this.#shared);
 
-  /** Creates the worlds of a mailbox, without tenants and keys. */
-  constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_STORED_BYTES) {
+  /**
+   * Creates the worlds of a mailbox, without tenants and keys. `maxMailBytes` limits all stored mail together; if the
+   * memory is smaller, it is the limit.
+   */
+  constructor(realEnvironment: Environment, maxMailBytes = Number.POSITIVE_INFINITY) {
     const clock = new Clock(realEnvironment);
     this.clock = clock;
     this.environment = { ...realEnvironment, now: () => clock.now() };

@@ -1,8 +1,8 @@
-import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { DEFAULT_DOMAIN, domainOf, toAddressKey, toBareAddress } from '../../../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage, type IncomingMessage, rawMessage } from '../../../contract/incoming-message.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';
+import { MAX_MAIL_BYTES } from '../../../contract/mail-limits.ts';
 import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
