@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { showSize } from '../basics/size.ts';
 import { RefusedError } from '../world/fetch-in-process.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS } from './server-limits.ts';
 
 /** Node's own function. It is read here at once, because msw replaces it later, and deliveries must not reach msw. */
 const { request } = http;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { showSize } from '../basics/size.ts';
 import type { Environment } from '../world/environment.ts';
-import { LIMITS, roomFor } from './limits.ts';
+import { LIMITS, roomFor } from './server-limits.ts';
 import type { Log } from './server-log.ts';
 
 /** The limits of what waits until clients read it. */

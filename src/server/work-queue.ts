@@ -1,7 +1,7 @@
 import { performance, setImmediate } from '../basics/real-timers.ts';
 import type { Work } from '../basics/work.ts';
 import type { RunInSlices } from '../service/pipeline/reply.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS } from './server-limits.ts';
 
 /** Work that pauses at each `yield` of `undefined`, and may yield other values, such as a piece of a reply. */
 type SlicedWork<Value, Result> = Generator<Value | undefined, Result, undefined>;

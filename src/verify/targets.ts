@@ -178,7 +178,7 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   };
   const client = await findControlClient(baseUrl);
   const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));
-  const wait = async (ms: number) => void (await sleep(ms, undefined, { signal }).catch(() => {}));
+  const wait = async (ms: number) => void (await sleep(ms, undefined, { signal }).catch(() => undefined));
   const advance = moveClock ?? (options.mayWait ? wait : undefined);
   const deliver: Target['deliver'] = client && (async (mail) => void (await client.receiveMessage(mail as never)));
   return { ...options, send: sendInTurn, advance, deliver };

@@ -279,7 +279,7 @@ export class VerifySession {
   /** Waits, but no longer than the run. */
   async pause(ms: number): Promise<void> {
     const { signal } = this.target;
-    await sleep(ms, undefined, signal ? { signal } : {}).catch(() => {});
+    await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
   }
 
   #addUnanswered(kind: string, reason: string): void {

@@ -31,7 +31,7 @@ import { expectationSchemas } from '../../src/evaluate/expectation-schema.ts';
 import { EXPECTATIONS } from '../../src/evaluate/expectation-table.ts';
 import { STEPS, type StepRow, stepSchemas } from '../../src/evaluate/step-table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
-import { LIMITS, type Limit } from '../../src/server/limits.ts';
+import { LIMITS, type Limit } from '../../src/server/server-limits.ts';
 import { SIMULATORS } from '../../src/service/mail/route.ts';
 import { DELIVERY_FAULTS, IMAP_FAULTS, REQUEST_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';

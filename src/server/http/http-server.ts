@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
-import { LIMITS } from '../limits.ts';
 import { CLOSE_MS, createListener, type Listener } from '../listener.ts';
+import { LIMITS } from '../server-limits.ts';
 import { createWrongMethodError } from './guards.ts';
 import { closeGracefully, type NodeRequestHandler, RequestQueue, UpgradableMessage } from './request-queue.ts';
 

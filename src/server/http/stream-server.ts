@@ -5,7 +5,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { StreamRequest } from '../../service/access/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
 import type { ByteCounter, Intake } from '../intake.ts';
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../server-limits.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import { isOriginAllowed } from './guards.ts';
 import { closeGracefully, type NodeRequest } from './request-queue.ts';

@@ -1,5 +1,5 @@
 import type { Environment } from '../../world/environment.ts';
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../server-limits.ts';
 
 /** A connection over SMTP or IMAP. */
 interface MailClient {

@@ -4,9 +4,9 @@ import { messageOf } from '../../basics/named-error.ts';
 import { createOptionError, type OptionProblem } from '../../basics/option-error.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../../basics/real-timers.ts';
 import type { Intake } from '../intake.ts';
-import { LIMITS } from '../limits.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
+import { LIMITS } from '../server-limits.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import type { WorkQueue } from '../work-queue.ts';
 

@@ -17,9 +17,9 @@ import type { Environment } from '../../world/environment.ts';
 import type { Origin } from '../../world/journal/entry.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
 import type { Intake } from '../intake.ts';
-import { LIMITS } from '../limits.ts';
 import type { Listener } from '../listener.ts';
 import { nameClient } from '../name-client.ts';
+import { LIMITS } from '../server-limits.ts';
 import { findClientToEnd, watchPace } from './client-limits.ts';
 import { createMailListener, type MailServerSettings } from './mail-listener.ts';
 

@@ -18,7 +18,6 @@ const LEAST_TRAFFIC = 1_000;
 /** How many entries of owners that have ended, such as closed sandboxes, are kept. */
 const ENDED_SIZE = 10_000;
 
-
 /** How many entries of some kinds are no longer kept, and when the last of them happened. */
 export interface Dropped {
   readonly count: number;

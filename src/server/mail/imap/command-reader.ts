@@ -1,5 +1,5 @@
 import { CollectedBytes } from '../../../basics/collected-bytes.ts';
-import { LIMITS } from '../../limits.ts';
+import { LIMITS } from '../../server-limits.ts';
 import { badLine, type LastLine, refusalLine } from './last-line.ts';
 
 const MAX_COMMAND_BYTES = LIMITS.imapCommand.value;

@@ -15,7 +15,7 @@ import { recordCommand } from '../../../service/pipeline/record-exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import type { Origin } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
-import { LIMITS } from '../../limits.ts';
+import { LIMITS } from '../../server-limits.ts';
 import { WorkQueue } from '../../work-queue.ts';
 import { badLine, type LastLine, refusalLine } from './last-line.ts';
 import { type Command, parseCommand } from './parse-command.ts';

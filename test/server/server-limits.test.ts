@@ -5,13 +5,14 @@ import { type ServerOptions, startServer } from 'agent-mailbox-mock/server';
 import { afterAll, beforeAll, expect, type TestContext, test, vi } from 'vitest';
 import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { Intake } from '../../src/server/intake.ts';
-import { LIMITS, roomFor } from '../../src/server/limits.ts';
 import { findClientToEnd } from '../../src/server/mail/client-limits.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../src/server/outgoing-fetch.ts';
+import { LIMITS, roomFor } from '../../src/server/server-limits.ts';
 import { WorkQueue } from '../../src/server/work-queue.ts';
 import { callReceiver } from '../../src/service/delivery/call-receiver.ts';
 import { MAX_RECORDS_BYTES, memoryForRecords } from '../../src/world/environment.ts';
 import { startCalling } from '../support/deliveries.ts';
+import { eventually } from '../support/eventually.ts';
 import { loginOf } from '../support/imap-server.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { serve } from '../support/serve.ts';
@@ -21,8 +22,14 @@ import { createOutput, fill, openConnections } from '../support/slow-clients.ts'
 const LITTLE_MEMORY = { memory: () => ({ heapBytes: 0, allBytes: 0 }) };
 const ALL_MEMORY = { memory: () => ({ heapBytes: Number.POSITIVE_INFINITY, allBytes: Number.POSITIVE_INFINITY }) };
 
-/** How often, and how long, a probe looks whether something has happened. */
-const POLL = { interval: 5, timeout: 20_000 };
+/** Resolves with the result of a function as soon as the result is no longer false or undefined. */
+function until<Result>(look: () => Result | false | undefined): Promise<Result> {
+  return eventually(() => {
+    const result = look();
+    if (result === false || result === undefined) throw new Error(`This has not happened: ${look}`);
+    return result;
+  });
+}
 
 /** The servers that listen, by their port, each with the sockets of its clients. */
 const servers = new Map<number, { readonly server: Server; readonly sockets: Socket[] }>();
@@ -74,24 +81,24 @@ async function start(context: TestContext, options: ServerOptions = {}) {
       async say(bytes: string, reply: RegExp) {
         received = '';
         socket.write(bytes, 'latin1');
-        await vi.waitUntil(() => reply.test(received), POLL);
+        await until(() => reply.test(received));
         return received;
       },
       /** Resolves with the last line when the server has ended the connection. */
       async end() {
-        await vi.waitUntil(() => isOver || socket.readableEnded, POLL);
+        await until(() => isOver || socket.readableEnded);
         return received.trimEnd().split('\r\n').at(-1) ?? '';
       },
       /** The socket of the server. */
       async serverSide() {
         const find = () =>
           servers.get(ports[protocol])?.sockets.find(({ remotePort }) => remotePort === socket.localPort);
-        return (await vi.waitUntil(find, POLL)) as Socket;
+        return (await until(find)) as Socket;
       },
       /** Resolves when the server has read everything that was sent. */
       async isRead() {
         const side = await client.serverSide();
-        await vi.waitUntil(() => side.bytesRead === socket.bytesWritten, POLL);
+        await until(() => side.bytesRead === socket.bytesWritten);
         for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       },
     };
@@ -306,7 +313,7 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
   async imapIdle(context) {
     const client = await (await start(context)).logIn();
     const side = await client.serverSide();
-    await vi.waitUntil(() => side.timeout === LIMITS.imapIdle.value, POLL);
+    await until(() => side.timeout === LIMITS.imapIdle.value);
     side.emit('timeout');
     expect(await client.end()).toBe('* BYE You were silent for too long.');
   },
@@ -415,7 +422,7 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
         const [ms] = timeouts.mock.calls[index] ?? [];
         return (socket as Socket).remotePort === port && ms === LIMITS.receiverConnect.value;
       }) as Socket | undefined;
-    (await vi.waitUntil(find, POLL))?.emit('timeout');
+    (await until(find))?.emit('timeout');
     expect(await call).toBe('The receiver did not accept a connection within 10 s.');
     timeouts.mockRestore();
     await outgoing.close();
@@ -500,16 +507,12 @@ async function expectReceived(socket: Socket, text: string): Promise<void> {
     received += data.toString('latin1');
   };
   socket.on('data', read);
-  await vi.waitUntil(() => received.includes(text), POLL);
+  await until(() => received.includes(text));
   socket.off('data', read);
 }
 
 const ROWS = Object.entries(PROBES);
 
-test.for(ROWS)(
-  'the limit %s of the table is enforced, at its value',
-  { timeout: 60_000 },
-  async ([, probe], context) => {
-    await probe(context as TestContext);
-  },
-);
+test.for(ROWS)('the limit %s of the table is enforced, at its value', async ([, probe], context) => {
+  await probe(context as TestContext);
+});
