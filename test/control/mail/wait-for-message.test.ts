@@ -138,7 +138,9 @@ everywhere(
     const { helpdesk } = openInboxClients(service);
     const path = `/v1/inboxes/${helpdesk.id}/addresses`;
     const key = service.mailbox.keys.acme.tenant;
-    expect((await service.send('POST', path, { key, json: { address: 'second@acme.test' } })).status).toBe(201);
+    expect(
+      (await service.send('POST', path, { key, json: { email: 'second@acme.test', primary: false } })).status,
+    ).toBe(201);
     const eml = new TextEncoder().encode(`From: ${DANA}\r\nTo: everybody@list.test\r\nSubject: To a list\r\n\r\nHi`);
     await service.mailbox.receiveMessage({ eml, to: HELPDESK });
     const foundBy = async (to: string) =>
