@@ -5,7 +5,7 @@ export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as cons
 export type Folder = (typeof FOLDERS)[number];
 
 /** What decides in which folders a mail is. */
-interface FiledMail {
+export interface FiledMail {
   readonly direction: 'inbound' | 'outbound';
   readonly isArchived: boolean;
   readonly isStarred: boolean;
