@@ -87,7 +87,8 @@ export interface SentFields {
 
 /**
  * Splits the fields of a control call by where they are sent. Those that its path does not name are in the body of a
- * POST, and in the query of any other method. Fields that are undefined are left out; `null` has none, as from a caller without types.
+ * POST, and in the query of any other method. Fields that are undefined are left out. `null`, which a caller without types
+ * may give, has no fields.
  */
 export function splitFields(id: ControlCallId, input: object | null | undefined): SentFields {
   const [method, path = ''] = CONTROL_ROUTES[id].split(' ');
