@@ -46,6 +46,8 @@ const FILES: UserConfig['outputOptions'] = {
     groups: [
       { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/ },
       { name: 'basics', test: /[\\/]src[\\/]basics[\\/]/ },
+      // Help shows the options of a mailbox, and must not load the library.
+      { name: 'options', test: /[\\/]mailbox-options\.ts$/ },
       { name: 'library', test: /[\\/]mailbox[\\/]mailbox\.ts$/ },
     ],
   },

@@ -233,6 +233,18 @@ test('every folder with tests has a counterpart in the source, or is listed in t
   expect(OWN_FOLDERS.filter((folder) => !isThere(folder) || isThere(sourceOf(folder)))).toEqual([]);
 });
 
+test('every folder with a long file has tests in its counterpart, as test/README.md says', () => {
+  const isFunction = (node: ts.Node) => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
+  const long = FILES.filter((file) => file.text.split('\n').length > 250 && nodesOf(file).some(isFunction));
+  const tested = new Set(MIRRORED_TESTS.map((file) => dirname(sourceOf(file))));
+  expect(long.map(({ fileName }) => fileName).filter((file) => !tested.has(dirname(file)))).toEqual([]);
+  const named = FILES.filter(({ fileName }) => {
+    const name = fileName.replace(/\.tsx?$/, '');
+    return MIRRORED_TESTS.some((file) => /^(?:\.|-)/.test(sourceOf(file).replace(name, '')));
+  });
+  expect(named.length).toBeLessThan(FILES.length / 2);
+});
+
 test('a test with the name of a source file lies where that file does', () => {
   const sources = FILES.map(({ fileName }) => fileName.replace(/\.tsx?$/, ''));
   const misplaced = MIRRORED_TESTS.filter((file) => {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { ROOT } from './support/root.ts';
 
 /** The suites that are programs of their own: each is `main.ts` of the folder with its name. */
-const PROGRAMS = ['compat', 'imap', 'page', 'soak', 'truth'];
+const PROGRAMS = ['broken-servers', 'compat', 'imap', 'page', 'soak', 'truth'];
 
 /** The suites that are a mode of the test runner, as its configuration says. */
 const MODES = ['contract', 'verify-breaks'];

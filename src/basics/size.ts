@@ -1,14 +1,3 @@
-/** The default limit for all stored mail together, in bytes. */
-export const DEFAULT_MAX_STORED_BYTES = 256 * 1024 * 1024;
-
-/** Maximum size of one inbound mail with its attachments, in bytes. */
-export const MAX_MAIL_BYTES = 10 * 1024 * 1024;
-
-/** Thrown when a mailbox cannot start with the given limit of stored mail. */
-export class MailLimitError extends RangeError {
-  override readonly name = 'MailLimitError';
-}
-
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /** Parses a size such as `512MiB` or `512` (bytes), in any letter case. Returns bytes, or `undefined` if invalid. */

@@ -1,5 +1,5 @@
+import type { OptionRow } from '../basics/check-options.ts';
 import { toPrintableJson } from '../basics/printable.ts';
-import type { ServerSetting } from '../server/server-settings.ts';
 import type { Entry } from './layout.ts';
 
 /** The parts of the process that a command uses. */
@@ -26,17 +26,17 @@ export interface Terminal {
 }
 
 /**
- * One flag. `--help`, the environment variables and the README are generated from these rows. A flag has the fields of
- * a server setting. A flag without `value` is a switch. A flag without `parse` accepts every text.
+ * One flag, by its name. `--help`, the environment variables and the page of the command are generated from these rows.
+ * A flag of an option has the fields of the option's row. A flag without `parse` accepts every text.
  */
-export interface Flag<Value = unknown> extends Partial<ServerSetting<Value>> {
+export interface Flag<Value = unknown> extends Partial<Omit<OptionRow<Value>, 'flag' | 'otherVariable'>> {
   readonly help: string;
   /** The option of `startServer` that the flag sets. */
   readonly option?: string;
   /** Whether the value is JSON. A comma in JSON does not separate two values. */
   readonly isJson?: true;
   /** A second variable that sets the flag. The variable with the name of the flag has priority. */
-  readonly otherVariable?: string;
+  readonly otherVariable?: string | undefined;
   /** The group under which help lists the flag, such as `Server`. */
   readonly group?: string;
 }

@@ -1,39 +1,41 @@
-import { isValidNumber, type NumberOption, rangeRule, toWholeNumber } from '../basics/number-options.ts';
-import { parseSize } from '../basics/size.ts';
+import { wholeNumber } from '../basics/check-options.ts';
 import { TOLD } from '../evaluate/scenario-values.ts';
+import { MAILBOX_OPTIONS } from '../mailbox/mailbox-options.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
-import { SERVER_SETTINGS } from '../server/server-settings.ts';
+import { SERVER_OPTIONS } from '../server/server-options.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
-/** Returns the flag for an option of a server. */
-const setting = <Option extends keyof typeof SERVER_SETTINGS>(option: Option) => ({
-  ...SERVER_SETTINGS[option],
-  option,
-});
+/** The rows of all options that a flag sets alone. */
+const OPTIONS = { ...MAILBOX_OPTIONS, ...SERVER_OPTIONS };
 
-/** Returns the flag for an option that is a number. The flag has the same limits as the option. */
-const numericFlag = <Option extends NumberOption>(option: Option, value: string, help: string) => ({
-  expected: rangeRule(option),
-  fromText: toWholeNumber,
-  parse: (given: unknown) => (isValidNumber(option, given) ? given : undefined),
-  option,
-  value,
-  help,
-});
+/** An option that a flag sets alone. */
+export type OptionName = keyof typeof OPTIONS;
+
+/** The flag of an option. */
+type FlagOf<Option extends OptionName> = Omit<(typeof OPTIONS)[Option], 'flag'> & { readonly option: Option };
+
+/** Returns the flags of options, by name. */
+function flagsOf<Option extends OptionName>(...options: readonly Option[]) {
+  const flags = options.map((option) => {
+    const { flag, ...row } = OPTIONS[option];
+    return [flag, { ...row, option }];
+  });
+  return Object.fromEntries(flags) as { readonly [Name in Option as (typeof OPTIONS)[Name]['flag']]: FlagOf<Name> };
+}
+
+/** The flag of a port that is free by default. `PORT` is not read, because it is for the command that is run. */
+const FREE_PORT = { ...flagsOf('port').port, otherVariable: undefined };
 
 /** Puts flags into a group. `--help` lists them under the name of the group. */
 function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as Flags;
 }
 
-/** The flags of `agent-mailbox-mock start`. */
+/** The flags of `agent-mailbox-mock start`. The type checks that the flag of each option is in one of the groups. */
 export const START_FLAGS = {
   ...inGroup('Server', {
-    port: { ...setting('port'), otherVariable: 'PORT' },
-    host: setting('host'),
-    'public-url': setting('publicUrl'),
-    drain: setting('drain'),
+    ...flagsOf('port', 'host', 'publicUrl', 'drain'),
     handlers: { value: '<file>', help: 'Module with your own msw handlers, which run before the emulator' },
   }),
   ...inGroup('Data', {
@@ -43,8 +45,7 @@ export const START_FLAGS = {
       help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
     },
     watch: { help: 'Load the fixture file again when it changes' },
-    state: setting('state'),
-    seed: numericFlag('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
+    ...flagsOf('state', 'seed'),
   }),
   ...inGroup('Mail', {
     mail: {
@@ -52,24 +53,7 @@ export const START_FLAGS = {
       value: '<glob>',
       help: 'Start with the mail in these .eml and mbox files; a mail goes to the inboxes in its header; repeatable',
     },
-    'smtp-port': setting('smtpPort'),
-    'imap-port': setting('imapPort'),
-    'tls-cert': setting('tlsCert'),
-    'tls-key': setting('tlsKey'),
-    'tls-required': { option: 'tlsRequired', help: 'Refuse IMAP and SMTP logins without TLS' },
-    'max-mail': {
-      option: 'maxMailBytes',
-      value: '<size>',
-      help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB, less if there is little memory)',
-      expected: 'a size such as 512MiB or 1GiB',
-      fromText: parseSize,
-      parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
-    },
-    'loop-limit': numericFlag(
-      'loopLimit',
-      '<mails>',
-      'Mails that two addresses may exchange within a minute; more are held (default 50)',
-    ),
+    ...flagsOf('smtpPort', 'imapPort', 'tlsCert', 'tlsKey', 'tlsRequired', 'maxMailBytes', 'loopLimit'),
   }),
   ...inGroup('Behaviour', {
     behaviour: { multiple: true, value: '<id>=<value>', help: 'Change a behaviour; repeatable' },
@@ -82,19 +66,11 @@ export const START_FLAGS = {
     },
   }),
   ...inGroup('Security', {
-    'allow-host': setting('allowHosts'),
-    'cors-origin': setting('corsOrigins'),
-    'deliver-to': setting('deliverTo'),
-    token: setting('controlToken'),
+    ...flagsOf('allowHosts', 'corsOrigins', 'deliverTo', 'controlToken'),
   }),
   ...inGroup('Log and output', {
     quiet: { short: 'q', help: 'Do not print the log' },
-    verbose: { option: 'verbose', help: 'Log control calls that only read, and the requests of the inspector, too' },
-    'journal-size': numericFlag(
-      'journalSize',
-      '<requests>',
-      'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
-    ),
+    ...flagsOf('verbose', 'journalSize'),
     json: { help: 'Print one line of JSON when ready, and the log to stderr' },
     'env-file': {
       // Node itself reads --env-file before a `--`, even if it is after the name of the program. If the file does not
@@ -107,7 +83,7 @@ export const START_FLAGS = {
     },
     open: { help: 'Open the inspector in a browser' },
   }),
-} as const satisfies Record<string, Flag>;
+} as const satisfies Readonly<Record<string, Flag>> & Readonly<Record<(typeof OPTIONS)[OptionName]['flag'], Flag>>;
 
 const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
 
@@ -116,10 +92,10 @@ const FORCE_FLAG = {
   force: { help: 'Replace an existing file also if its start does not show that this command wrote it' },
 } as const satisfies Record<string, Flag>;
 
-/** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the command that `exec` runs. */
+/** The flags of `agent-mailbox-mock exec`. */
 export const EXEC_FLAGS = {
   ...EMULATOR_FLAGS,
-  ...inGroup('Server', { port: { ...setting('port'), help: 'Port to listen on (default: a free one)' } }),
+  ...inGroup('Server', { port: { ...FREE_PORT, help: 'Port to listen on (default: a free one)' } }),
   ...inGroup('Log and output', {
     log: { help: 'Print the log to stderr' },
     report: {
@@ -160,7 +136,7 @@ export const FLEET_FLAGS = {
     help: 'URLs at which the load balancer reaches the processes; for Kubernetes, one for each pod',
   },
   'public-url': {
-    ...SERVER_SETTINGS.publicUrl,
+    ...flagsOf('publicUrl')['public-url'],
     help: 'URL at which clients reach the load balancer, such as https://mailbox.example',
   },
 } as const satisfies Record<string, Flag>;
@@ -204,7 +180,10 @@ export const TRIGGER_FLAGS = {
 /** The flags of `agent-mailbox-mock listen`. */
 export const LISTEN_FLAGS = {
   'forward-to': { value: '<url>', help: 'Send each delivery on to this URL, with the same headers and body' },
-  'deliver-to': { ...SERVER_SETTINGS.deliverTo, help: 'Allow --forward-to to call this host or IP range; repeatable' },
+  'deliver-to': {
+    ...flagsOf('deliverTo')['deliver-to'],
+    help: 'Allow --forward-to to call this host or IP range; repeatable',
+  },
   tenant: { value: '<id>', help: 'Select only deliveries of this tenant' },
   webhook: { value: '<id>', help: 'Select only deliveries to this webhook' },
   json: { help: 'Print one line of JSON for each delivery' },
@@ -256,12 +235,24 @@ export const VERIFY_FLAGS = {
     help: 'Public URL at which deliveries reach --receiver-port (not needed if the server is on loopback)',
   },
   'receiver-port': {
-    ...SERVER_SETTINGS.port,
+    ...FREE_PORT,
     help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
   slow: { help: 'Also run the checks that must wait, such as for a retry' },
-  rate: numericFlag('rate', '<number>', 'Requests per second (default 25; no limit on loopback)'),
-  timeout: numericFlag('timeoutSeconds', '<seconds>', 'Time in which the run must end (default 120; with --slow 900)'),
+  thorough: {
+    help: 'Read everything after each step, and not only between groups of steps (about three times as long)',
+  },
+  'no-deliveries': { help: 'Send no mail, because a mail calls the webhooks that the tenant already has' },
+  rate: {
+    ...wholeNumber(1, 10_000),
+    value: '<number>',
+    help: 'Requests per second (default 25; no limit on loopback)',
+  },
+  timeout: {
+    ...wholeNumber(1, 86_400),
+    value: '<seconds>',
+    help: 'Time in which the run must end (default 300; with --slow 1200)',
+  },
   profile: {
     value: '<file>',
     help: 'Compare under the behaviours in this file, instead of finding those of the server',
@@ -302,7 +293,7 @@ export const EVALUATE_FLAGS = {
       value: '<parameter>=<text>',
       help: 'Set a parameter of the scenarios, such as question="Where is my order?"; repeatable',
     },
-    seed: numericFlag('seed', '<number>', 'Make mails, ids and domains the same in every run with this number'),
+    seed: { ...flagsOf('seed').seed, help: 'Make mails, ids and domains the same in every run with this number' },
     timeout: { value: '<duration>', help: 'Longest real time of a trial whose scenario has no limit (default 60s)' },
     'quiet-time': {
       value: '<duration>',
@@ -311,7 +302,7 @@ export const EVALUATE_FLAGS = {
         'that the agent has shown is added (default 2s)',
     },
     fixtures: { ...START_FLAGS.fixtures, help: 'JSON file with data (default: the built-in data, with empty inboxes)' },
-    port: { ...setting('port'), help: 'Port of the emulator (default: a free one)' },
+    port: { ...FREE_PORT, help: 'Port of the emulator (default: a free one)' },
   }),
   ...inGroup('Agent', {
     ready: {

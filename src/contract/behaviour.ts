@@ -36,7 +36,7 @@ interface CommonFields {
   /** The source of the default or of the assumption. */
   readonly origin: Origin;
   /** What a client needs to find out the answer for a running service. */
-  readonly told: NeedOfClient;
+  readonly observableWith: NeedOfClient;
 }
 
 /** A behaviour with several values, which a test author can change. */
@@ -49,19 +49,16 @@ export interface ChangeableDefinition extends CommonFields {
   readonly default: string;
 }
 
-/** A part of an operation that an assumption can affect; `access` is the set of tiers that may call the operation. */
-export type OperationPart = 'access' | 'query' | 'body' | 'reply';
-
 /** A behaviour with a single value, which cannot be changed. */
 export interface AssumptionDefinition extends CommonFields {
   /** What the emulator does. */
   readonly assumption: string;
-  /** The parts that the assumption affects, in each operation whose `assumes` lists it. Default: the reply. */
-  readonly affects?: readonly OperationPart[];
   /**
-   * If it affects the query or the body: the names of the fields that it is about. The refusal of a request depends on
-   * it only if one of these fields is wrong.
+   * The ids of the operations that it is about. Without this field, it is about every request, or about something else
+   * than operations, such as deliveries.
    */
+  readonly operations?: readonly string[];
+  /** The names of the fields of a query or a body that it is about, if it is about some fields only. */
   readonly fields?: readonly string[];
 }
 
@@ -72,8 +69,8 @@ export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices'];
 
 /** The fields that a row of a table of behaviours can have in addition to its question, origin and answer. */
-type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'told'>> &
-  Pick<AssumptionDefinition, 'affects' | 'fields'> &
+type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'observableWith'>> &
+  Pick<AssumptionDefinition, 'operations' | 'fields'> &
   Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
 /** A row of a table of behaviours, with the exact types of its texts. */
@@ -110,6 +107,12 @@ export const byReference = createRowWriter('reference');
 /** Creates a row whose default value, or whose assumption, the service document states. */
 export const byDocument = createRowWriter('document');
 
+/** The operations that send a mail which the request contains. */
+export const SENDS = ['sendMessage', 'replyToMessage', 'replyAllToMessage', 'forwardMessage'] as const;
+
+/** Every operation that sends a mail. */
+export const EVERY_SEND = [...SENDS, 'sendDraft'] as const;
+
 /** The choices for the reply to deleting a resource, for most kinds of resource. */
 export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' } as const;
 
@@ -119,12 +122,16 @@ type WrittenRow = Row<Origin, string, Answer, OptionalFields<string>>;
 /** The fields that `defineBehaviours` adds to a row. */
 interface AddedFields<Section, Row> {
   readonly section: Section;
-  readonly told: NeedOfClient;
+  readonly observableWith: NeedOfClient;
   readonly default: Row extends { readonly choices: infer Choices } ? keyof Choices : never;
 }
 
 /** The names of the fields of a completed row. A row without choices has no default. */
-type FieldsOf<Row> = keyof Row | 'section' | 'told' | (Row extends { readonly choices: unknown } ? 'default' : never);
+type FieldsOf<Row> =
+  | keyof Row
+  | 'section'
+  | 'observableWith'
+  | (Row extends { readonly choices: unknown } ? 'default' : never);
 
 /** A row with the added fields. A field that the row has itself stays. */
 type Completed<Section, Row> = {
@@ -139,11 +146,11 @@ type Completed<Section, Row> = {
 type CompletedRows<Section, Rows> = { readonly [Id in keyof Rows]: Completed<Section, Rows[Id]> };
 
 /**
- * Completes the behaviours of one area. A row without `section` or `told` gets that of `common`. A row without `default`
+ * Completes the behaviours of one area. A row without `section` or `observableWith` gets that of `common`. A row without `default`
  * gets its first choice as the default.
  */
 export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, WrittenRow>>>(
-  common: { readonly section: Section; readonly told: NeedOfClient },
+  common: { readonly section: Section; readonly observableWith: NeedOfClient },
   rows: Rows,
 ): CompletedRows<Section, Rows> {
   const complete = ({ question, origin, ...row }: WrittenRow) => ({

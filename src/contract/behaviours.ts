@@ -4,7 +4,6 @@ import type {
   AssumptionDefinition,
   BehaviourDefinition,
   ChangeableDefinition,
-  OperationPart,
   Origin,
   OtherValues,
 } from './behaviour.ts';
@@ -80,9 +79,6 @@ export type BehaviourOptions = { readonly [Id in ChangeableId]?: BehaviourValue<
 /** Returns the current value of a behaviour. Inside a request it also records that the reply depends on it. */
 export type ReadBehaviour = <Id extends ChangeableId>(id: Id) => BehaviourValue<Id>;
 
-/** Records that an assumption affects this reply. */
-export type Assume = (id: AssumptionId) => void;
-
 /** The ids of all behaviours, in the order of the ledger. */
 export const BEHAVIOUR_IDS = Object.keys(BEHAVIOURS) as BehaviourId[];
 
@@ -99,18 +95,10 @@ export function changeableDefinition(id: ChangeableId): ChangeableDefinition {
   return BEHAVIOURS[id];
 }
 
-/**
- * Returns whether an assumption affects this part (query, body, reply …) of the operations whose `assumes` lists it.
- */
-export function affectsPart(id: AssumptionId, part: OperationPart): boolean {
-  const { affects = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
-  return affects.includes(part);
-}
-
-/** Returns the names of the fields of a query or a body that an assumption is about. */
-export function fieldsOf(id: AssumptionId): readonly string[] {
-  const { fields = [] }: AssumptionDefinition = BEHAVIOURS[id];
-  return fields;
+/** Returns the ids of the assumptions about an operation, in the order of the ledger. */
+export function assumptionsAbout(operation: string): readonly AssumptionId[] {
+  const isAbout = ({ operations }: AssumptionDefinition) => operations?.includes(operation) === true;
+  return BEHAVIOUR_IDS.filter((id): id is AssumptionId => !isChangeable(id) && isAbout(BEHAVIOURS[id]));
 }
 
 /** Thrown for an unknown id or value of a behaviour. The message suggests similar ids, or lists the valid values. */
@@ -178,37 +166,36 @@ export function isBehaviourId(id: string): id is BehaviourId {
 }
 
 /**
- * Returns whether a reply that depends on this behaviour must list the behaviour in `X-Mock-Assumed`. It need not if
- * the service document states the default value and the behaviour has this value.
+ * Returns whether a reply for which this behaviour was read must list it in `X-Mock-Assumed`. It need not if the service
+ * document states the default value and the behaviour has this value.
  */
-export function isAssumed(id: BehaviourId, behaviours: BehaviourValues): boolean {
-  const entry: BehaviourDefinition = BEHAVIOURS[id];
-  return entry.origin !== 'document' || ('choices' in entry && behaviours[id as ChangeableId] !== entry.default);
+export function isAssumed(id: ChangeableId, behaviours: BehaviourValues): boolean {
+  const entry = changeableDefinition(id);
+  return entry.origin !== 'document' || behaviours[id] !== entry.default;
 }
 
-/** Reads the current values of behaviours, and records assumptions. */
+/** What reads the current values of behaviours. */
 export interface BehaviourReader {
   readonly readBehaviour: ReadBehaviour;
-  /** Records that an assumption affects this reply. */
-  readonly assume: Assume;
 }
 
-/** Reads behaviours and records each one that is used. */
+/** Reads behaviours, and records which. */
 export class RecordingReader implements BehaviourReader {
-  /** The behaviours used so far, in the order of first use. */
-  readonly usedBehaviours = new Set<BehaviourId>();
+  /** The behaviours that were read so far, in the order of their first reading. */
+  readonly behavioursRead = new Set<ChangeableId>();
 
   constructor(readonly behaviours: BehaviourValues) {}
 
   readonly readBehaviour: ReadBehaviour = (id) => {
-    this.usedBehaviours.add(id);
+    this.behavioursRead.add(id);
     return this.behaviours[id];
   };
 
-  readonly assume: Assume = (id) => void this.usedBehaviours.add(id);
+  /** Reads a behaviour without recording it, for what does not show in the reply. */
+  readonly peekBehaviour: ReadBehaviour = (id) => this.behaviours[id];
 }
 
 /** Creates a `BehaviourReader` that records nothing, for code that has no reply. */
 export function createSilentReader(behaviours: BehaviourValues): BehaviourReader {
-  return { readBehaviour: (id) => behaviours[id], assume: () => {} };
+  return { readBehaviour: (id) => behaviours[id] };
 }

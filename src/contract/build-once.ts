@@ -20,7 +20,11 @@ export function buildOnce<Value>(
   readBehaviour: ReadBehaviour,
 ): Built<Value> {
   const all = (resultsByFunction.get(build) ?? []) as Built<Value>[];
-  const found = all.find(({ valuesRead }) => [...valuesRead].every(([id, value]) => readBehaviour(id) === value));
+  const isCurrent = ({ valuesRead }: Built<Value>) => {
+    for (const [id, value] of valuesRead) if (readBehaviour(id) !== value) return false;
+    return true;
+  };
+  const found = all.find(isCurrent);
   if (found) return found;
   const valuesRead = new Map<ChangeableId, unknown>();
   const value = build((id) => {

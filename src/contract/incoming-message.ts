@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { fromBase64, isBytes } from '../basics/base64.ts';
 import { type InputOf, lazy } from '../basics/lazy-schema.ts';
-import { MAX_MAIL_BYTES } from '../basics/size.ts';
 import { emailAddresses, incomingAddress } from './addresses/email-address-schema.ts';
 import { envelopeFields } from './mail-envelope.ts';
+import { MAX_MAIL_BYTES } from './mail-limits.ts';
 import { line, MAX_SUBJECT_LENGTH, mailBody, text } from './schemas.ts';
 
 /** Limits for the parts of an inbound mail. A raw mail may exceed the limits; the message made from it is truncated. */

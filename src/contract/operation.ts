@@ -1,15 +1,27 @@
 import { z } from 'zod';
 import { lazy } from '../basics/lazy-schema.ts';
-import type { AssumptionId, BehaviourValue, ChangeableId, Origin, ReadBehaviour } from './behaviours.ts';
+import {
+  type BehaviourValue,
+  type ChangeableId,
+  changeableDefinition,
+  type Origin,
+  type ReadBehaviour,
+} from './behaviours.ts';
 import type { ErrorCode } from './errors.ts';
 import { idInRequest, nameInRequest } from './schemas.ts';
-import { TIERS_WITH_INBOX_ACCESS, type Tier } from './tiers.ts';
+import { TIER_SETS, TIERS_WITH_INBOX_ACCESS, type Tier } from './tiers.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
+/** The id of a behaviour that decides which tiers may call an operation: its values are names of sets of tiers. */
+export type TiersBehaviour = {
+  [Id in ChangeableId]: BehaviourValue<Id> extends keyof typeof TIER_SETS ? Id : never;
+}[ChangeableId];
+
 /**
  * A row of the operation table: the definition of one operation. Routing, validation, authorisation, types and OpenAPI
- * are derived from it. `tiers`, `query`, `body` and `reply` can depend on behaviours.
+ * are derived from it. `tiers`, `query`, `body` and `reply` can depend on behaviours. What is assumed about an operation
+ * is in the ledger (`assumptionsAbout`).
  */
 export interface OperationDefinition {
   readonly method: Method;
@@ -20,10 +32,11 @@ export interface OperationDefinition {
   readonly origin: Origin;
   /** The section of the service document that describes or names the operation. */
   readonly section?: string;
-  /** The tiers that may call the operation; `public` means that no key is required. */
-  readonly tiers: 'public' | ((readBehaviour: ReadBehaviour) => readonly Tier[]);
-  /** The assumptions that affect every call. The code of the operation records all other assumptions. */
-  readonly assumes?: readonly AssumptionId[];
+  /**
+   * The tiers that may call the operation, or the id of the behaviour that decides it; `public` means that no key is
+   * required.
+   */
+  readonly tiers: 'public' | readonly Tier[] | TiersBehaviour;
   /** The parameters in the path. */
   readonly params?: () => z.ZodObject;
   /** The query parameters. Unknown parameters are ignored. */
@@ -82,7 +95,7 @@ export function defineOperations<const Common extends Partial<WrittenRow>>(commo
 /** Creates a row of the operation table. */
 export const defineOperation = defineOperations({});
 
-const inboxAccess = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
+const inboxAccess = { section: '5', tiers: TIERS_WITH_INBOX_ACCESS } as const;
 
 /** Creates the row of an operation within an inbox. Section 5 of the service document says which tiers may call it. */
 export const inInbox = defineOperations(inboxAccess);
@@ -96,4 +109,23 @@ export function chooseBy<Id extends ChangeableId, Choices extends Record<Behavio
   choices: () => Choices,
 ) {
   return (readBehaviour: ReadBehaviour) => choices()[readBehaviour(id)];
+}
+
+/** Returns the tiers that may call an operation: none for a public operation, which needs no key. */
+export function tiersOf({ tiers }: Pick<OperationDefinition, 'tiers'>, readBehaviour: ReadBehaviour): readonly Tier[] {
+  if (tiers === 'public') return [];
+  return typeof tiers === 'string' ? TIER_SETS[readBehaviour(tiers)] : tiers;
+}
+
+/** Returns whether a tier may call an operation. A behaviour is read only if its values differ about this tier. */
+export function mayCall(
+  { tiers }: Pick<OperationDefinition, 'tiers'>,
+  tier: Tier,
+  readBehaviour: ReadBehaviour,
+): boolean {
+  if (tiers === 'public') return true;
+  if (typeof tiers !== 'string') return tiers.includes(tier);
+  const allows = (set: string): boolean => TIER_SETS[set as keyof typeof TIER_SETS].some((each) => each === tier);
+  const [first = '', ...others] = Object.keys(changeableDefinition(tiers).choices);
+  return allows(others.every((set) => allows(set) === allows(first)) ? first : readBehaviour(tiers));
 }

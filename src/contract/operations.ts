@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { BehaviourValue } from './behaviours.ts';
+import type { TiersBehaviour } from './operation.ts';
 import { domainOperations } from './operations/domains.ts';
 import { draftOperations } from './operations/drafts.ts';
 import { inboxOperations } from './operations/inboxes.ts';
@@ -11,7 +13,7 @@ import { tenantOperations } from './operations/tenants.ts';
 import { threadOperations } from './operations/threads.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 import { workspaceOperations } from './operations/workspaces.ts';
-import type { Tier } from './tiers.ts';
+import type { TIER_SETS, Tier } from './tiers.ts';
 
 /**
  * The operation table. It is the only source for routing, validation, authorisation, types and OpenAPI. A new row does
@@ -66,9 +68,15 @@ export type ReplyOf<Id extends OperationId> =
   | Parsed<BuiltBy<Table[Id], 'reply'>>
   | Parsed<BuiltBy<Table[Id], 'otherReply'>>;
 
+/** The tiers in the field `tiers` of a row. If a behaviour decides it, they are those of all its values. */
+type TiersIn<Tiers> = Tiers extends readonly (infer Each extends Tier)[]
+  ? Each
+  : Tiers extends TiersBehaviour
+    ? (typeof TIER_SETS)[BehaviourValue<Tiers> & keyof typeof TIER_SETS][number]
+    : never;
+
 /** Every tier that may call an operation under some values of the behaviours; `never` for a public operation. */
-export type TierOf<Id extends OperationId> =
-  BuiltBy<Table[Id], 'tiers'> extends readonly (infer Each extends Tier)[] ? Each : never;
+export type TierOf<Id extends OperationId> = TiersIn<Table[Id]['tiers']>;
 
 /** A row of the operation table with its id. */
 export type OperationRow = { readonly [Id in OperationId]: { readonly id: Id } & (typeof OPERATIONS)[Id] }[OperationId];

@@ -3,10 +3,8 @@ import { lazy } from '../basics/lazy-schema.ts';
 import type { ReadBehaviour } from './behaviours.ts';
 import { timestamp } from './schemas.ts';
 
-/** The folders by which the tenant-wide list of messages can be filtered. */
-export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
-
-const MAX_LIMIT = 200;
+/** The highest limit of a page; what a higher one means is decided by `messages.list.over-limit`. */
+export const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 const MAX_OFFSET = 1_000_000_000;
 
@@ -17,7 +15,8 @@ export function wholeNumber(least: number, most: number) {
   return z.preprocess(toNumber, z.int(message).min(least, message).max(most, message));
 }
 
-function isDigits(value: unknown): value is string {
+/** Returns whether a value is a text of digits. */
+export function isDigits(value: unknown): value is string {
   return typeof value === 'string' && /^\d+$/.test(value);
 }
 
@@ -65,9 +64,8 @@ export function moment(day: 'begin' | 'end') {
         'must be a time such as 2026-01-05T09:00:00.000Z, a day such as 2026-01-05, or seconds or milliseconds ' +
         'since 1970 such as 1767603600',
     })
-    .transform((value) => ({ date: toDate(value, TIMES_OF_DAY[day]), isTimestamp: value.includes('T') }))
-    .refine(({ date }) => /^(?!0000)\d{4}-/.test(date.toISOString()), 'must be in the years 0001 to 9999')
-    .transform(({ date, isTimestamp }) => ({ time: date.toISOString(), isTimestamp }))
+    .transform((value) => toDate(value, TIMES_OF_DAY[day]).toISOString())
+    .refine((time) => /^(?!0000)\d{4}-/.test(time), 'must be in the years 0001 to 9999')
     .meta({
       type: 'string',
       description:

@@ -121,9 +121,7 @@ export const mailBody = lazy(() => text(500_000));
 export const MAX_SUBJECT_LENGTH = 998;
 
 /** The subject of a mail, on one line. */
-export const subject = lazy(() =>
-  text(MAX_SUBJECT_LENGTH).refine(isOneLine, { error: ONE_LINE, params: { assumption: 'sending.subject' } }),
-);
+export const subject = lazy(() => text(MAX_SUBJECT_LENGTH).refine(isOneLine, ONE_LINE));
 
 /** The body of every error reply. With the behaviour `errors.shape=error-only`, it has no `code`. */
 export const errorBody = lazy(() =>

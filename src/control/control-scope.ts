@@ -14,7 +14,7 @@ import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { RowKind } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import type { Feeds } from './journal/feed.ts';
-import type { MailLog } from './journal/mail-log.ts';
+import type { MailLog } from './mail/mail-log.ts';
 import type { DeliveredSamples } from './samples/delivered-samples.ts';
 
 /** The parts of a mailbox that the controls of the mailbox and of its sandboxes need. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { lazy } from '../basics/lazy-schema.ts';
-import { isValidNumber, rangeRule } from '../basics/number-options.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { ServiceClient } from '../contract/client/client-types.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
@@ -15,15 +14,16 @@ import type {
   TenantKeys,
 } from '../fixture/keys-and-ids.ts';
 import type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
+import { SEED } from '../world/seeded-randomness.ts';
 import type { MailServersThatListen } from '../world/store/reachable-worlds.ts';
 import type { DeliveryControls, WebhookControls } from './delivery-controls.ts';
 import type { MailboxFaults } from './faults/mailbox-faults.ts';
-import type { MailInspection } from './journal/mail-inspection.ts';
 import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
+import type { MailInspection } from './mail/mail-inspection.ts';
+import type { MessageControls } from './mail/message-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxCorrespondents } from './mailbox-correspondents.ts';
-import type { MessageControls } from './message-controls.ts';
 import type { DeliveredSample } from './samples/delivered-samples.ts';
 import type { Receivable } from './samples/receive-sample.ts';
 import type { Settled, SettledOptions } from './settled.ts';
@@ -83,7 +83,7 @@ export const sandboxOptions = lazy(() =>
     {
       fixture: z.record(z.string(), z.unknown(), 'must be a fixture').optional(),
       seed: z
-        .custom<number>((value) => isValidNumber('seed', value), `must be ${rangeRule('seed')}`)
+        .custom<number>((value) => SEED.parse(value) !== undefined, `must be ${SEED.expected}`)
         .meta({ type: 'integer', minimum: 0 })
         .optional(),
       secrets: z

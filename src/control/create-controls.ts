@@ -6,12 +6,12 @@ import type { ControlScope } from './control-scope.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { createDeliveryControls, createWebhookControls } from './delivery-controls.ts';
 import { createMailboxFaults } from './faults/mailbox-faults.ts';
-import { createMailInspection } from './journal/mail-inspection.ts';
 import { createJournalControls } from './journal-controls.ts';
 import { createKeyControls } from './key-controls.ts';
+import { createMailInspection } from './mail/mail-inspection.ts';
+import { createMessageControls } from './mail/message-controls.ts';
 import { createMailboxClock } from './mailbox-clock.ts';
 import { createMailboxCorrespondents } from './mailbox-correspondents.ts';
-import { createMessageControls } from './message-controls.ts';
 import { DeliveredSamples } from './samples/delivered-samples.ts';
 import { receiveMailOrSample } from './samples/receive-sample.ts';
 import { settle } from './settled.ts';
@@ -22,16 +22,16 @@ import { createStateControls, type StateParts } from './state/state-controls.ts'
  * and restores the data.
  */
 export function createControls(scope: ControlScope, keys: object, state: StateParts): ControllableMailbox {
-  const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour, assume } = scope;
+  const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour } = scope;
   const { journals, loops, correspondents } = service;
   return {
     baseUrl,
     openApi,
     behaviours: service.behaviours,
-    mailServers: worlds.whole.mailServers,
+    mailServers: worlds.mailbox.mailServers,
     receiveMessage(message) {
-      const { epoch } = worlds.whole;
-      const context = { worlds, journals, loops, correspondents, readBehaviour, assume, epoch };
+      const { epoch } = worlds.mailbox;
+      const context = { worlds, journals, loops, correspondents, readBehaviour, epoch };
       return receiveMailOrSample(context, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
         // A sample whose mails reached nobody, or whose tenant was deleted, is not kept.
@@ -41,7 +41,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
         journals.publish(world, 'sample', { name: delivered.sample.name, messageIds });
       });
     },
-    samples: () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list),
+    samples: () => samplesOf.in(worlds.withoutSandboxes()).flatMap(({ list }) => list),
     clock: createMailboxClock(scope),
     settled: (options) => settle(scope, options),
     ...createDeliveryControls(scope),

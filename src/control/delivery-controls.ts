@@ -115,7 +115,7 @@ export type ReleaseOptions = InputOf<ReturnType<typeof releaseFields>>;
 
 /** Creates the delivery controls of a mailbox. */
 export function createDeliveryControls({ worlds, service, dispatcher }: ControlScope): DeliveryControls {
-  const { mask } = worlds.whole;
+  const { mask } = worlds.mailbox;
   const show = (delivery: Delivery) => maskResponses(delivery, mask);
   return {
     deliveries: (filter = {}) =>
@@ -220,7 +220,7 @@ export function createWebhookControls(scope: ControlScope): WebhookControls {
   return {
     webhooks: () => scope.worlds.all().flatMap((world) => world.webhooks.all().map((webhook) => show(world, webhook))),
     addWebhook(options) {
-      const { epoch } = scope.worlds.whole;
+      const { epoch } = scope.worlds.mailbox;
       return addWebhookWith(options, (given) => {
         // A reset may have come while the receiver started to listen.
         if (scope.worlds.isOver(epoch)) throw createResetError();

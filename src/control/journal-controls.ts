@@ -133,7 +133,7 @@ export function createJournalControls(scope: ControlScope): JournalControls {
     explain: (mail) => tellStory(scope, parseOrRefuse('The mail', mailOrId(), mail)),
     trace: (options = {}) => writeTrace(scope, parseOrRefuse('The input of trace', traceOptions(), options)),
     mask(text) {
-      if (typeof text === 'string') return worlds.whole.mask.text(text);
+      if (typeof text === 'string') return worlds.mailbox.mask.text(text);
       throw new ApiError('VALIDATION_ERROR', `The text to mask must be a text, not ${describeValue(text)}.`);
     },
     openCalls: () => ({

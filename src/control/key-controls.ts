@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import { mayCall } from '../contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
 import { keyPrefix, TIERS } from '../contract/tiers.ts';
@@ -98,13 +99,16 @@ export interface KeyControls {
  * Creates the key methods of a mailbox. `fixtureKeys` contains the keys of the fixture by handle. Each call reads
  * `fixtureKeys` again, because `load` replaces the keys in it.
  */
-export function createKeyControls({ worlds, service, publishChange }: ControlScope, fixtureKeys: object): KeyControls {
+export function createKeyControls(
+  { worlds, readBehaviour, publishChange }: ControlScope,
+  fixtureKeys: object,
+): KeyControls {
   function describeExposure(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
     const found = worlds.findKey(key);
     if (!found) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
     const { tier } = principal;
-    const operations = OPERATION_IDS.filter((id) => service.operationFor(id).tiers?.value.includes(tier) ?? true);
+    const operations = OPERATION_IDS.filter((id) => mayCall(OPERATIONS[id], tier, readBehaviour));
     // A key can reach a kind of resource only if it may call an operation whose path names this kind, such as
     // `/v1/inboxes`.
     const idsOf = (kind: 'workspaces' | 'inboxes' | 'webhooks') => {

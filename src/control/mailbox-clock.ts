@@ -94,7 +94,7 @@ export function createMailboxClock({ worlds, service }: ControlScope): MailboxCl
       if (clocks.some((clock) => !hasFourDigitYear(clock.now().getTime() + durationMs))) {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
-      const { epoch } = worlds.whole;
+      const { epoch } = worlds.mailbox;
       const startMs = clockFor(options).now().getTime();
       const isDone = await untilAborted(signal, () => advanceTogether(worlds.clock, clocks, durationMs, signal));
       // A reset has interrupted the advance, and has set the time itself.

@@ -86,7 +86,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   const { worlds, dispatcher, service } = scope;
   const { timeout = DEFAULT_TIMEOUT_MS } = parseOrRefuse('The input of settled', settledOptions(), options);
   const timeoutMs = parseDuration(timeout);
-  const { epoch } = worlds.whole;
+  const { epoch } = worlds.mailbox;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
     // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.

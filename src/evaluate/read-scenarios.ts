@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { showJsonPath } from '../basics/json-path.ts';
 import { isPlainObject } from '../basics/objects.ts';
-import { MAX_MAIL_BYTES } from '../basics/size.ts';
+import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
 import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { ScenarioError, type ScenarioSource } from './parse-scenarios.ts';
 

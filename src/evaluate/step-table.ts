@@ -14,7 +14,7 @@ import { durationField } from '../control/call-fields.ts';
 import { correspondentBody, correspondentOptions } from '../control/correspondent-options.ts';
 import { faultForms, faultOptions } from '../control/faults/fault-options.ts';
 import { FAULT_NAMES, NAMED_FAULTS } from '../control/faults/named-faults.ts';
-import { waitOptions } from '../control/journal/mail-filter.ts';
+import { waitOptions } from '../control/mail/mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from '../control/mailbox-clock.ts';
 import { getSample, samples } from '../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../control/samples/incoming-sample.ts';

@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext, h, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import { tryParseJson } from '../basics/foreign-json.ts';
+import { parseSearch } from '../control/journal/from-entries/search-terms.ts';
 
 /** The characters that change the direction of a text. They can make a text look like a different text. */
 const DIRECTION_CONTROL = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
@@ -56,12 +57,9 @@ function mark(text: string, words: readonly string[]): ComponentChildren {
   return end === 0 ? text : [...parts, text.slice(end)];
 }
 
-/** Returns the words and quoted texts of a search in lower case, without prefixes such as `from:`. */
+/** Returns what a search looks for in a list of something else than mail: its words and quoted texts, in lower case. */
 export function wordsOf(search: string): string[] {
-  const words = search.toLowerCase().match(/"[^"]*"|[^\s"]+/g) ?? [];
-  return words
-    .map((word) => word.replace(/^(?:from|to|subject|inbox|sandbox):/, '').replaceAll('"', ''))
-    .filter(Boolean);
+  return parseSearch(search).map(({ text, written }) => text || written.toLowerCase());
 }
 
 /** Shortens each id in a text to its first and last four digits. */

@@ -1,19 +1,28 @@
-import { addressContains } from '../basics/domain-name.ts';
 import type { FeedEvent } from '../control/journal/feed-event.ts';
-import type { JournalEntry, JournalMail } from '../control/journal/journal-entry.ts';
-import { type ControlClient, RefusedCallError, type ReplyTo } from '../control/table/client.ts';
+import { deliveriesOf } from '../control/journal/from-entries/entry-deliveries.ts';
+import { chooseMails, type MailChoice, mailsOf, threadOf } from '../control/journal/from-entries/entry-mails.ts';
+import { droppedRequests, requestsOf } from '../control/journal/from-entries/entry-requests.ts';
+import { tenantsOf } from '../control/journal/from-entries/entry-tenants.ts';
+import { isWholeInFeed, shortenForFeed } from '../control/journal/from-entries/feed-entries.ts';
+import { detailMail, listPage, type PageOptions } from '../control/journal/from-entries/mail-list.ts';
+import type { JournalEntry } from '../control/journal/journal-entry.ts';
+import type { ParsedRequestFilter } from '../control/journal/request-entry.ts';
+import { type ControlClient, RefusedCallError } from '../control/table/client.ts';
 import type { TraceHeader, TraceLine } from '../control/trace.ts';
-import { parseTerms, type SearchTerm } from './views/mail/find-conditions.ts';
+import type { DeliveryFilter } from '../service/delivery/delivery.ts';
+import { LANE_OF } from './views/run/run-log.ts';
 
-type Story = Extract<TraceLine, { type: 'story' }>;
-type Delivery = ReplyTo<'getDelivery'>;
-type Tenant = ReplyTo<'listTenants'>['tenants'][number];
+/** What a line of a type has. */
+type LineOf<Type extends TraceLine['type']> = Omit<Extract<TraceLine, { type: Type }>, 'type'>;
 
-/** What the run of a trace needs. */
+/** What the run of a trace needs, and what is short. */
 interface Run {
   readonly header: TraceHeader | undefined;
-  readonly tenants: readonly Extract<TraceLine, { type: 'tenant' }>[];
-  readonly samples: readonly Extract<TraceLine, { type: 'sample' }>[];
+  readonly tenants: readonly LineOf<'tenant'>[];
+  readonly webhooks: readonly LineOf<'webhook'>[];
+  readonly samples: readonly LineOf<'sample'>[];
+  /** How the mails were at the end, by their ids. */
+  readonly mails: ReadonlyMap<string, LineOf<'mail'>>;
   readonly events: readonly FeedEvent[];
 }
 
@@ -21,14 +30,12 @@ interface Run {
 interface Trace {
   readonly run: Run;
   readonly entries: readonly JournalEntry[];
-  readonly stories: ReadonlyMap<string, Story>;
+  readonly deliveries: readonly LineOf<'delivery'>[];
+  readonly stories: ReadonlyMap<string, LineOf<'story'>>;
 }
 
 /** Why a call fails that a trace cannot answer. */
 const READ_ONLY = 'This is a trace, a record of what has happened. It does not have this, and cannot be changed.';
-
-/** Why a search for unread mail fails. */
-const UNREAD_UNKNOWN = 'A trace does not say which mail is unread. Remove is:unread from the search.';
 
 /** Opens the text of a trace. */
 type OpenTrace = () => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
@@ -48,7 +55,8 @@ export function createTraceClient(openTrace: OpenTrace): ControlClient {
         return neverEnding();
       }
       const readFromRun = (await runReads)[name];
-      if (readFromRun) return readFromRun(input);
+      const answer = await readFromRun?.(input);
+      if (answer !== undefined) return answer;
       whole ??= readDetails(await run, openTrace).then(createReads);
       const read = (await whole)[name];
       if (!read) throw new RefusedCallError(READ_ONLY);
@@ -65,30 +73,53 @@ async function* neverEnding(): AsyncGenerator<FeedEvent> {
 /** Reads what the run shows. @throws {RefusedCallError} if the trace cannot be read to its end. */
 async function readRun(openTrace: OpenTrace): Promise<Run> {
   let header: TraceHeader | undefined;
-  const run = { tenants: [] as Run['tenants'][number][], samples: [] as Run['samples'][number][] };
+  const tenants: LineOf<'tenant'>[] = [];
+  const webhooks: LineOf<'webhook'>[] = [];
+  const samples: LineOf<'sample'>[] = [];
+  const mails = new Map<string, LineOf<'mail'>>();
   const events: FeedEvent[] = [];
   await readLines(openTrace, (line, number) => {
     if (line.type === 'entry') {
-      events.push(toEvent(toEntry(line), `trace-${number}`));
+      // The feed does not have every kind of entry.
+      if (isInFeed(line.kind)) events.push(toEvent(toEntry(line), number));
     } else if (line.type === 'trace') header = line;
-    else if (line.type === 'tenant') run.tenants.push(line);
-    else if (line.type === 'sample') run.samples.push(line);
+    else if (line.type === 'tenant') tenants.push(withoutType(line));
+    else if (line.type === 'webhook') webhooks.push(withoutType(line));
+    else if (line.type === 'mail') mails.set(line.id, withoutType(line));
+    else if (line.type === 'sample') samples.push(withoutType(line));
   });
-  return { ...run, header, events };
+  return { header, tenants, webhooks, samples, mails, events };
 }
 
 /** The entry of a line. The type of a line does not say what the `data` of each kind has. */
-const toEntry = (line: Extract<TraceLine, { type: 'entry' }>) => line as unknown as JournalEntry;
+const toEntry = (line: Extract<TraceLine, { type: 'entry' }>) =>
+  Object.assign(line, NO_TYPE) as unknown as JournalEntry;
+
+/** A field is not deleted, because objects without a field of others are slow. */
+const NO_TYPE = { type: undefined };
+
+/** Returns whether the feed has entries of a kind. */
+const isInFeed = (kind: string) => Object.hasOwn(LANE_OF, kind);
+
+/** The event that the feed had for an entry. */
+const toEvent = (entry: JournalEntry, lineNumber: number): FeedEvent =>
+  Object.assign(shortenForFeed(entry), { id: `trace-${lineNumber}` });
+
+function withoutType<Line extends TraceLine>({ type: _, ...fields }: Line): Omit<Line, 'type'> {
+  return fields;
+}
 
 /** Reads the details. */
 async function readDetails(run: Run, openTrace: OpenTrace): Promise<Trace> {
   const entries: JournalEntry[] = [];
-  const stories = new Map<string, Story>();
+  const deliveries: LineOf<'delivery'>[] = [];
+  const stories = new Map<string, LineOf<'story'>>();
   await readLines(openTrace, (line) => {
     if (line.type === 'entry') entries.push(toEntry(line));
-    else if (line.type === 'story') stories.set(line.messageId, line);
+    else if (line.type === 'delivery') deliveries.push(withoutType(line));
+    else if (line.type === 'story') stories.set(line.messageId, withoutType(line));
   });
-  return { run, entries, stories };
+  return { run, entries, deliveries, stories };
 }
 
 /**
@@ -129,10 +160,10 @@ async function readLines(openTrace: OpenTrace, add: (line: TraceLine, number: nu
 /** The calls that can be answered. */
 type Reads = { readonly [Call in keyof ControlClient]?: (input: never) => Promise<unknown> };
 
-/** Returns the calls that a trace without details can answer. */
+/** Returns the calls that a trace without details can answer. The answer is undefined if it needs details. */
 function createRunReads(run: Run): Reads {
-  const { header, samples, events } = run;
-  const tenants = tenantsOf(run);
+  const { header, webhooks, samples, events } = run;
+  const tenants = tenantsIn(run).map(({ domain: _, addresses: _addresses, ...tenant }) => tenant);
   return {
     getControlHealth: async () => ({ version: header?.writtenBy.version }),
     getClock: async () => ({ now: new Date().toISOString(), frozen: false }),
@@ -141,267 +172,102 @@ function createRunReads(run: Run): Reads {
     listKeys: async () => ({ keys: [] }),
     listCorrespondents: async () => ({ correspondents: [] }),
     listSamples: async () => ({ samples }),
+    listWebhookSettings: async () => ({
+      webhooks: webhooks.map((webhook) => ({ ...webhook, secret: '' })),
+    }),
     readFeed: async () => events,
-    readJournal: async () => ({ entries: [], dropped: header?.losses ?? {} }),
+    readJournal: async ({ kinds }: JournalInput = {}) => {
+      const wanted = kindsIn(kinds);
+      if (!wanted?.every((kind) => isInFeed(kind) && isWholeInFeed(kind))) return undefined;
+      const entries = events.filter(({ kind }) => wanted.includes(kind)).map(({ id: _, ...entry }) => entry);
+      return { entries, dropped: header?.losses ?? {} };
+    },
   };
 }
 
+/** Returns the tenants of a trace. A sandbox that was gone at the end has the name that its entries have. */
+function tenantsIn({ header, tenants, mails, events }: Run) {
+  const names = new Map<string | null, string | null>([[header?.sandbox ?? null, null]]);
+  for (const event of events) if (event.kind === 'sandbox') names.set(event.data.tenantId, event.data.name);
+  const mailEvents = events.flatMap((event) =>
+    event.kind === 'mail-received' || event.kind === 'mail-sent' ? event.data : [],
+  );
+  return tenantsOf(tenants, mailEvents, mails, names);
+}
+
+/** What `readJournal` takes. */
+type JournalInput = { readonly kinds?: string | readonly string[] };
+
+const kindsIn = (kinds: JournalInput['kinds']) =>
+  kinds === undefined
+    ? undefined
+    : String(kinds)
+        .split(',')
+        .map((kind) => kind.trim());
+
+/** What `searchMail` takes. */
+interface SearchInput extends MailChoice, PageOptions {
+  readonly search?: string | undefined;
+}
+
+/** What `listRequests` takes. */
+interface RequestInput extends ParsedRequestFilter {
+  readonly format?: 'har' | 'summary' | undefined;
+}
+
 /** Returns the calls that a whole trace can answer. */
-function createReads(trace: Trace): Reads {
-  const { run, entries, stories } = trace;
-  const mails = mailsOf(entries);
-  const matches = createMatcher(trace);
-  const mailById = new Map(mails.map((mail) => [mail.id, mail]));
-  const bounces = new Map(
-    entries.flatMap((entry) => (entry.kind === 'mail-bounced' ? [[entry.data.mail.id, entry.at] as const] : [])),
-  );
-  const deliveries = deliveriesOf(entries);
-  const requests = new Map(
-    entries.flatMap((entry) => (isRequest(entry) ? [[entry.data.id, entry.data] as const] : [])),
-  );
-  const threadSizes = countBy(mails, ({ threadId }) => threadId);
-  const summarise = (mail: TraceMail) => ({
-    ...mail,
-    snippet: mail.plainBody.replace(/\s+/g, ' ').slice(0, 200),
-    attachments: mail.attachments.length,
-    messagesInThread: threadSizes.get(mail.threadId) ?? 1,
-    bouncedAt: bounces.get(mail.id) ?? null,
-    // A trace does not have these states of a mail, so nothing is marked.
-    isRead: true,
-    isStarred: false,
-  });
-  const find = <Value>(values: ReadonlyMap<string, Value>, id: string): Value => {
-    const value = values.get(id);
+function createReads({ run, entries, deliveries: deliveriesAtEnd, stories }: Trace): Reads {
+  const losses = run.header?.losses ?? {};
+  const tenants = tenantsIn(run);
+  const mails = mailsOf(entries, run.mails, tenants);
+  const requests = requestsOf(entries);
+  const deliveries = deliveriesOf(entries, deliveriesAtEnd);
+  const find = <Value>(values: readonly Value[], idOf: (value: Value) => string, id: string): Value => {
+    const value = values.find((each) => idOf(each) === id);
     if (value === undefined) throw new RefusedCallError('The trace does not have it.');
     return value;
   };
   return {
-    listMail: async () => ({ messages: mails }),
-    searchMail: async (query: Parameters<ControlClient['searchMail']>[0] = {}) => {
-      const { offset = 0, limit = 50, search = '', indexOf } = query;
-      const terms = parseTerms(String(search));
-      if (terms.some(({ field }) => field === 'is:unread')) throw new RefusedCallError(UNREAD_UNKNOWN);
-      const found = mails.filter((mail) => matches(mail, query, terms)).toReversed();
-      const words = terms.flatMap(({ field, text }) => (MARKED_FIELDS.has(field) ? text : []));
-      return {
-        total: found.length,
-        words,
-        messages: found.slice(Number(offset), Number(offset) + Number(limit)).map(summarise),
-        index: indexOf === undefined ? -1 : found.findIndex(({ id }) => id === indexOf),
-      };
+    readJournal: async ({ kinds }: JournalInput = {}) => {
+      const wanted = kindsIn(kinds);
+      return { entries: entries.filter(({ kind }) => wanted?.includes(kind) ?? true), dropped: losses };
+    },
+    searchMail: async (query: SearchInput = {}) => {
+      if (query.tenant !== undefined && !tenants.some(({ id }) => id === query.tenant)) {
+        throw new RefusedCallError('There is no tenant with this id.');
+      }
+      return listPage(chooseMails(mails, query), query.search, query);
     },
     getMail: async ({ id }: { readonly id: string }) => {
-      const mail = find(mailById, id);
-      const { headers, attachments } = mail;
+      const found = find(mails, ({ mail }) => mail.id, id);
+      const { links = [], misleadingLinks = [] } = run.mails.get(id) ?? {};
+      const { headers, attachments } = found.mail;
+      const thread = mails.filter(({ mail }) => threadOf(mail) === threadOf(found.mail));
       return {
-        ...summarise(mail),
-        references: [],
-        isArchived: false,
-        deletedAt: null,
+        ...detailMail(found, thread),
         headers: Object.entries(headers).map(([name, value]) => ({ name, value, isTrace: false })),
-        files: attachments,
-        links: [],
-        misleadingLinks: [],
-        thread: mails.filter(({ threadId }) => threadId === mail.threadId).map(summarise),
-        request: [...requests.values()].find(({ messages }) => messages.includes(id))?.id ?? null,
-        deliveries: [...deliveries.values()].flatMap((one) => (one.payload.messageId === id ? one.id : [])),
-        api: mail,
+        files: attachments.map(({ content: _, ...file }) => file),
+        links,
+        misleadingLinks,
+        request: requests.find(({ messages }) => messages.includes(id))?.id ?? null,
+        deliveries: deliveries.flatMap((one) => (one.payload.messageId === id ? one.id : [])),
+        api: found.mail,
       };
     },
-    explainMail: async ({ id }: { readonly id: string }) => find(stories, id),
-    listDeliveries: async () => ({ deliveries: [...deliveries.values()] }),
-    getDelivery: async ({ id }: { readonly id: string }) => find(deliveries, id),
-    listWebhookSettings: async () => ({ webhooks: webhooksOf(trace) }),
-    listRequests: async () => ({ requests: [...requests.values()], dropped: run.header?.losses.request }),
-    getRequest: async ({ id }: { readonly id: string }) => find(requests, id),
+    explainMail: async ({ id }: { readonly id: string }) =>
+      find([...stories.values()], ({ messageId }) => messageId, id),
+    listDeliveries: async (filter: DeliveryFilter = {}) => {
+      return { deliveries: deliveriesOf(entries, deliveriesAtEnd, filter) };
+    },
+    getDelivery: async ({ id }: { readonly id: string }) => find(deliveries, (delivery) => delivery.id, id),
+    listRequests: async ({ format, ...filter }: RequestInput = {}) => {
+      if (format === 'har') throw new RefusedCallError(READ_ONLY);
+      const listed = requestsOf(entries, filter);
+      const dropped = droppedRequests(losses);
+      const requests =
+        format === 'summary' ? listed.map(({ request: _, reply: _reply, ...summary }) => summary) : listed;
+      return dropped ? { requests, dropped } : { requests };
+    },
+    getRequest: async ({ id }: { readonly id: string }) => find(requests, (request) => request.id, id),
   };
-}
-
-/** Returns the mails of a trace, each with what is known about it. */
-function mailsOf(entries: readonly JournalEntry[]) {
-  return entries.flatMap((entry) => (isMail(entry) ? [{ ...entry.data, ...entry.data.mail }] : []));
-}
-
-/** A mail of the journal with its inbox. */
-type TraceMail = JournalMail['mail'] & Pick<JournalMail, 'inbox'>;
-
-function isMail(entry: JournalEntry): entry is JournalEntry<'mail-received' | 'mail-sent'> {
-  return entry.kind === 'mail-received' || entry.kind === 'mail-sent';
-}
-
-function isRequest(entry: JournalEntry): entry is JournalEntry<'request' | 'mail-command'> {
-  return entry.kind === 'request' || entry.kind === 'mail-command';
-}
-
-/** How many characters of the text of a mail the feed has. */
-const EXCERPT_LENGTH = 240;
-
-/** The parts of requests, attempts and mails that the run does not show. */
-const NO_DETAILS = { request: undefined, reply: undefined };
-const NO_RESPONSE = { responseHeaders: undefined, responseBody: undefined, thrown: undefined };
-const NO_CONTENT = { headers: undefined, htmlBody: undefined, attachments: undefined };
-
-/**
- * Returns the event that the feed of the emulator had for an entry, without what is long. The run passes over the kinds
- * that the feed does not have. The entry is changed for it, because to copy the fields of many entries would take longer
- * than to read them.
- */
-function toEvent(entry: JournalEntry, id: string): FeedEvent {
-  if (isRequest(entry)) Object.assign(entry.data, NO_DETAILS);
-  if (entry.kind === 'attempt') Object.assign(entry.data, NO_RESPONSE);
-  if (isMail(entry)) {
-    const plainBody = entry.data.mail.plainBody.trim().slice(0, EXCERPT_LENGTH);
-    Object.assign(entry.data.mail, NO_CONTENT, { plainBody });
-  }
-  return Object.assign(entry, { id }) as FeedEvent;
-}
-
-/** The fields of a search whose text is marked where a mail contains it. */
-const MARKED_FIELDS: ReadonlySet<string> = new Set(['from:', 'to:', 'subject:', 'text']);
-
-/** What chooses mail beside the words of a search. */
-type MailChoice = { readonly [Name in 'tenant' | 'workspace' | 'inbox' | 'folder']?: unknown };
-
-/** Creates a function that returns whether a search finds a mail, as the search of the emulator does. */
-function createMatcher({ run, entries }: Trace) {
-  const tenants = tenantsOf(run);
-  const workspaceByInbox = new Map(
-    tenants.flatMap(({ workspaces }) => workspaces.flatMap(({ id, inboxes }) => inboxes.map((each) => [each.id, id]))),
-  );
-  const domains = new Map(run.tenants.map(({ id, domain }) => [id, domain]));
-  const sandboxes = new Map(
-    tenants.flatMap(({ id, name, isSandbox }) =>
-      isSandbox ? [[id, { name: name.toLowerCase(), domain: domains.get(id) ?? '' }] as const] : [],
-    ),
-  );
-  const sampleIds = new Set(entries.flatMap((entry) => (entry.kind === 'sample' ? entry.data.messageIds : [])));
-  const texts = new Map<string, string>();
-  const textOf = ({ id, from, to, cc, subject, plainBody, htmlBody }: TraceMail) => {
-    const text = texts.get(id) ?? [from, ...to, ...cc, subject, plainBody, htmlBody ?? ''].join('\n').toLowerCase();
-    texts.set(id, text);
-    return text;
-  };
-  const isIn = (text: string, ...wholes: readonly string[]) => wholes.some((each) => each.toLowerCase().includes(text));
-  const matchesTerm = (mail: TraceMail, { field, text }: SearchTerm): boolean => {
-    switch (field) {
-      case 'from:':
-        return addressContains(mail.from, text);
-      case 'to:':
-        return [...mail.to, ...mail.cc, ...mail.bcc].some((each) => addressContains(each, text));
-      case 'subject:':
-        return isIn(text, mail.subject);
-      case 'inbox:':
-        return isIn(text, mail.inbox, mail.inboxId);
-      case 'sandbox:': {
-        const sandbox = sandboxes.get(mail.tenantId);
-        if (!sandbox) return false;
-        return sandbox.name.includes(text) || [sandbox.domain, mail.tenantId].some((each) => each.startsWith(text));
-      }
-      case 'has:attachment':
-        return mail.attachments.length > 0;
-      case 'is:sample':
-        return sampleIds.has(mail.id);
-      default:
-        return textOf(mail).includes(text);
-    }
-  };
-  return (mail: TraceMail, choice: MailChoice, terms: readonly SearchTerm[]): boolean => {
-    const { tenantId, inboxId, direction } = mail;
-    const { tenant = tenantId, workspace, inbox = inboxId, folder = 'all' } = choice;
-    if (tenant !== tenantId || inbox !== inboxId) return false;
-    if (workspace !== undefined && workspace !== (workspaceByInbox.get(inboxId) ?? tenantId)) return false;
-    if (folder !== 'all' && folder !== (direction === 'inbound' ? 'inbox' : 'sent')) return false;
-    return terms.every((term) => matchesTerm(mail, term));
-  };
-}
-
-/** Returns the deliveries as they were at the end of the trace. The requests that were sent are not in a trace. */
-function deliveriesOf(entries: readonly JournalEntry[]): Map<string, Delivery> {
-  const deliveries = new Map<string, Delivery>();
-  for (const { kind, data, at, realTime } of entries) {
-    if (!('deliveryId' in data)) continue;
-    const { deliveryId: id, tenantId, webhookId, event, eventId, messageId, state, reason } = data;
-    const earlier = deliveries.get(id)?.attempts ?? [];
-    const retryInMs = kind === 'attempt' ? data.retryInMs : null;
-    const nextAttemptAt = retryInMs === null ? null : new Date(Date.parse(at) + retryInMs).toISOString();
-    const createdAt = deliveries.get(id)?.createdAt ?? at;
-    const payload = { id: eventId, event, messageId } as Delivery['payload'];
-    const common = { id, tenantId, webhookId, event, eventId, payload, createdAt, nextAttemptAt };
-    const attempt = kind === 'attempt' && {
-      at,
-      realTime,
-      url: data.url ?? '',
-      requestHeaders: {},
-      requestBody: '',
-      fault: null,
-      faultId: null,
-      status: data.status,
-      responseHeaders: data.responseHeaders,
-      responseBody: data.responseBody,
-      error: data.error,
-      durationMs: data.durationMs,
-      nextAttemptAt,
-    };
-    const attempts = attempt ? [...earlier, attempt] : earlier;
-    deliveries.set(id, { ...common, state: state as Delivery['state'], reason, attempts });
-  }
-  return deliveries;
-}
-
-/** Returns what a trace shows of the webhooks: their URLs. */
-function webhooksOf({ entries, stories }: Trace) {
-  const urls = new Map<string, string>();
-  for (const { webhooks } of stories.values()) for (const { webhookId, url } of webhooks) urls.set(webhookId, url);
-  for (const { data } of entries) {
-    if ('deliveryId' in data && data.url !== null) urls.set(data.webhookId, data.url);
-  }
-  return [...urls].map(([id, url]) => ({ id, url, events: [], isActive: true, secret: '' }));
-}
-
-/**
- * Returns the tenants of a trace, with the numbers of their mails in it. One that was gone at the end is known by its mail
- * alone, and is named by the domain of an inbox.
- */
-function tenantsOf({ header, tenants, events }: Run): Tenant[] {
-  const mails = events.flatMap((event) =>
-    event.kind === 'mail-received' || event.kind === 'mail-sent' ? { ...event.data.mail, inbox: event.data.inbox } : [],
-  );
-  const counts = countBy(mails, ({ inboxId }) => inboxId);
-  const known = new Set(tenants.map(({ id }) => id));
-  const sandboxes = new Map<string | null, string | null>([[header?.sandbox ?? null, null]]);
-  for (const event of events) if (event.kind === 'sandbox') sandboxes.set(event.data.tenantId, event.data.name);
-  const present = tenants.map(({ type, domain, workspaces, ...tenant }) => ({
-    ...tenant,
-    workspaces: workspaces.map(({ inboxes, ...workspace }) => ({
-      ...workspace,
-      inboxes: inboxes.map((inbox) => ({ ...inbox, messages: counts.get(inbox.id) ?? 0, unread: 0 })),
-    })),
-  }));
-  const gone = new Map<string, Map<string, string>>();
-  for (const { tenantId, inboxId, inbox } of mails) {
-    if (known.has(tenantId)) continue;
-    const addresses = gone.get(tenantId) ?? new Map<string, string>();
-    gone.set(tenantId, addresses.set(inboxId, inbox));
-  }
-  return [...present, ...[...gone].map(([id, addresses]) => toGoneTenant(id, addresses))];
-
-  function toGoneTenant(id: string, addresses: ReadonlyMap<string, string>): Tenant {
-    const inboxes = [...addresses].map(([inboxId, address]) => ({
-      id: inboxId,
-      address,
-      displayName: null,
-      isPaused: false,
-      messages: counts.get(inboxId) ?? 0,
-      unread: 0,
-    }));
-    const domain = inboxes[0]?.address.split('@')[1] ?? id;
-    const workspaces = [{ id, name: 'Inboxes', inboxes }];
-    return { id, name: sandboxes.get(id) ?? domain, isSandbox: sandboxes.has(id), workspaces };
-  }
-}
-
-function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
-  return counts;
 }

@@ -1,7 +1,8 @@
 import { http, ws } from 'msw';
 import type { FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { createMailboxWith, type Mailbox, type MailboxOptions } from './mailbox.ts';
+import { createMailboxWith, type Mailbox } from './mailbox.ts';
+import type { MailboxOptions } from './mailbox-options.ts';
 
 /**
  * Creates a mailbox with the default fixture: the tenants Acme and Globex.

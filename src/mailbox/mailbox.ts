@@ -1,29 +1,26 @@
-import { checkOptions, describeValue } from '../basics/check-options.ts';
+import { checkOptions, describeValue, parseOptions } from '../basics/check-options.ts';
 import { foldAddress } from '../basics/domain-name.ts';
 import { lazy } from '../basics/lazy-schema.ts';
-import { createOptionError } from '../basics/option-error.ts';
-import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
+
 import { trimEndSlashes } from '../basics/text.ts';
 import { checkNodeVersion } from '../basics/version.ts';
-import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { createClient } from '../contract/client/create-client.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Profile } from '../contract/profile.ts';
 import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
 import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
-import { addInitialFaults, type InitialFault } from '../control/faults/mailbox-faults.ts';
+import { addInitialFaults } from '../control/faults/mailbox-faults.ts';
 import { Feeds } from '../control/journal/feed.ts';
-import { MailLog } from '../control/journal/mail-log.ts';
+import { MailLog } from '../control/mail/mail-log.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
 import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { Checkpoints } from '../control/state/checkpoints.ts';
-import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
+import { keepInPage } from '../control/state/page-storage.ts';
 import { readKeysAndIds } from '../control/state/saved-state.ts';
 import { StateKeeper, type WholeParts } from '../control/state/state-keeper.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
-import { type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
+import { parseFixture } from '../fixture/parse-fixture.ts';
 import { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { Schedule } from '../service/delivery/schedule.ts';
 import { Journals } from '../service/journal/journals.ts';
@@ -33,7 +30,7 @@ import type { ApiRequest, FinishedExchange } from '../service/pipeline/exchange.
 import { handleRequest } from '../service/pipeline/handle-request.ts';
 import { createService, type Service } from '../service/pipeline/service.ts';
 import { createStreams, type Streams } from '../service/stream/streams.ts';
-import { createEnvironment, type Environment, type EnvironmentOverrides } from '../world/environment.ts';
+import { createEnvironment, type Environment } from '../world/environment.ts';
 import type { SmtpFault } from '../world/fault.ts';
 import { Faults } from '../world/faults.ts';
 import { createSeededRandom } from '../world/seeded-randomness.ts';
@@ -41,76 +38,10 @@ import { seedWithinLimit } from '../world/store/seed/seed.ts';
 import type { World } from '../world/store/world.ts';
 import { Worlds } from '../world/store/worlds.ts';
 import { createClientFunctions, createConnect, createFetch } from './fetch.ts';
+import { MAILBOX_OPTIONS, type MailboxOptions, SHARED_OPTION_NAMES } from './mailbox-options.ts';
 import { createHandlers, type Msw } from './msw.ts';
 
 export type { Mailbox } from '../control/mailbox-interface.ts';
-
-/** Options of `createMailbox`; each has a default. */
-export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
-  /** The URL at which agent code calls the service. Default: `https://mailbox.test`. */
-  readonly baseUrl?: string | undefined;
-  /** The initial data. Default: the tenants Acme and Globex, as in `fixtures/default.json`. */
-  readonly fixtures?: F | undefined;
-  /** The values of behaviours to change, by behaviour id. All other behaviours have their default values. */
-  readonly behaviours?: BehaviourOptions | undefined;
-  /**
-   * The behaviours that a real service was found to have, as `agent-mailbox-mock verify --write-profile` writes them.
-   * `behaviours` has priority. Default: none.
-   */
-  readonly profile?: Profile | undefined;
-  /**
-   * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
-   * refused. Default: 256 MiB. In Node, the default is at most a quarter of the heap and an eighth of the memory that
-   * the process may use.
-   */
-  readonly maxMailBytes?: number | undefined;
-  /** Faults to add, as by `addFault`, at the start and again after each reset. Default: none. */
-  readonly faults?: readonly InitialFault[] | undefined;
-  /**
-   * How many requests of each tenant the journal keeps, from 0 to 100,000; with 0, requests are not recorded.
-   * Default: 1,000.
-   */
-  readonly journalSize?: number | undefined;
-  /**
-   * How many mails two addresses may exchange within a minute by the mailbox's clock, from 1 to 1,000,000. If they
-   * exchange more, the mailbox assumes a loop and holds their further mail. Default: 50.
-   */
-  readonly loopLimit?: number | undefined;
-  /**
-   * Makes ids, keys and secrets the same in every run with the same seed, a whole number from 0 to 2^53 - 1. With a
-   * frozen clock, the same requests then get the same replies, byte by byte. `seed` replaces `environment.randomBytes`.
-   * Default: random.
-   *
-   * @example
-   * const mailbox = createMailbox({ seed: 42 });
-   * mailbox.clock.freeze('2026-03-01T09:00:00Z');
-   */
-  readonly seed?: number | undefined;
-  /**
-   * Keeps the data when the page is reloaded: `session` for one tab, in its `sessionStorage`; `local` for all tabs of
-   * the origin, in `localStorage`. Data that cannot be read back are dropped with a warning. `reset()` restores the
-   * fixture. Default: the data are lost with the page.
-   */
-  readonly persist?: Persistence | undefined;
-  /** Replacements for the clock, randomness, `fetch` or error report. Default: those of the platform. */
-  readonly environment?: EnvironmentOverrides | undefined;
-}
-
-/** The options that every mailbox has. The type of this object checks that none is missing. */
-const SHARED_OPTIONS: Readonly<Record<Exclude<keyof MailboxOptions, 'baseUrl' | 'persist'>, true>> = {
-  fixtures: true,
-  behaviours: true,
-  profile: true,
-  maxMailBytes: true,
-  faults: true,
-  journalSize: true,
-  loopLimit: true,
-  seed: true,
-  environment: true,
-};
-
-/** The names of the options that every mailbox has, including the mailbox of a server. */
-export const SHARED_OPTION_NAMES: readonly string[] = Object.keys(SHARED_OPTIONS);
 
 /** A mailbox and its internal parts, which are not public. The server uses these parts. */
 export interface MailboxInternals extends Streams {
@@ -151,6 +82,7 @@ export function buildMailbox(
 ): MailboxInternals {
   checkNodeVersion();
   const baseUrl = parseBaseUrl(options.baseUrl);
+  const { seed, maxMailBytes, journalSize, loopLimit } = parseOptions(MAILBOX_OPTIONS, options);
 
   // The behaviours, and the fixture, which is checked by them.
   const live = new LiveBehaviours(options.profile, options.behaviours);
@@ -159,7 +91,7 @@ export function buildMailbox(
   const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
 
   // What comes from outside: time, randomness and `fetch`. A failure of the emulator becomes an entry of the journal.
-  const random = options.seed === undefined ? undefined : createSeededRandom(options.seed);
+  const random = seed === undefined ? undefined : createSeededRandom(seed);
   const environment = createEnvironment({ ...options.environment, ...(random && { randomBytes: random }) });
   const report = (error: unknown) => {
     environment.report(error);
@@ -168,15 +100,15 @@ export function buildMailbox(
   const realEnvironment = { ...environment, report };
 
   // The worlds, which have the data of the tenants, the journal, and the faults.
-  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
-  const journals = new Journals(worlds, realEnvironment, options.journalSize);
+  const worlds = new Worlds(realEnvironment, maxMailBytes);
+  const journals = new Journals(worlds, realEnvironment, journalSize);
   const faults = new Faults(worlds, journals, realEnvironment);
 
   // The service: deliveries, mail, operations and streams.
   const deliveryContext = { realEnvironment, behaviours, journals, faults, slowReceivers: new WeakMap() };
   const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
   const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
-  const loops = new LoopGuard(worlds, journals, options.loopLimit);
+  const loops = new LoopGuard(worlds, journals, loopLimit);
   const correspondents = new Correspondents({ worlds, journals, behaviours, loops });
   const service = createService({ worlds, journals, behaviours, faults, loops, correspondents });
   const handle = (request: ApiRequest) => handleRequest(service, request);
@@ -241,12 +173,6 @@ export function buildMailbox(
 
 function refuseHandlers(): never {
   throw new TypeError('This mailbox has no msw handlers; only a mailbox from createMailbox() has them.');
-}
-
-function parseMaxMailBytes(bytes = DEFAULT_MAX_STORED_BYTES): number {
-  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
-  const message = `The option maxMailBytes must be a whole number of bytes above 0, not ${describeValue(bytes)}.`;
-  throw createOptionError(new MailLimitError(message), { option: 'maxMailBytes', value: bytes });
 }
 
 /**

@@ -65,23 +65,6 @@ export type {
   JournalQuery,
   MailRead,
 } from '../control/journal/journal-entry.ts';
-export type { MailFilter, WaitOptions } from '../control/journal/mail-filter.ts';
-export type {
-  InboxSummary,
-  MailDetails,
-  MailInspection,
-  TenantSummary,
-  WorkspaceSummary,
-} from '../control/journal/mail-inspection.ts';
-export type {
-  DraftDetails,
-  DraftFilter,
-  DraftPage,
-  MailPage,
-  MailSearch,
-  MailSelection,
-  MailSummary,
-} from '../control/journal/mail-search.ts';
 export type {
   HttpEntry,
   RequestContent,
@@ -92,9 +75,27 @@ export type {
 } from '../control/journal/request-entry.ts';
 export type { JournalControls } from '../control/journal-controls.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
+export type { MailFilter, WaitOptions } from '../control/mail/mail-filter.ts';
+export type {
+  InboxSummary,
+  MailDetails,
+  MailInspection,
+  TenantSummary,
+  WorkspaceSummary,
+} from '../control/mail/mail-inspection.ts';
+export type { ShownLink } from '../control/mail/mail-links.ts';
+export type {
+  DraftDetails,
+  DraftFilter,
+  DraftPage,
+  MailPage,
+  MailSearch,
+  MailSelection,
+  MailSummary,
+} from '../control/mail/mail-search.ts';
+export type { MessageControls } from '../control/mail/message-controls.ts';
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
-export type { MessageControls } from '../control/message-controls.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
 export type { Receivable } from '../control/samples/receive-sample.ts';
 export type { Settled, SettledOptions } from '../control/settled.ts';
@@ -131,7 +132,6 @@ export type {
   ReplyFunction,
 } from '../service/mail/correspondents/correspondent.ts';
 export type { Quoting } from '../service/mail/correspondents/quoting.ts';
-export type { ShownLink } from '../service/mail/html.ts';
 export type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
 export type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
 export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';
@@ -151,4 +151,5 @@ export type {
 } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
-export type { Mailbox, MailboxOptions } from './mailbox.ts';
+export type { Mailbox } from './mailbox.ts';
+export type { MailboxOptions } from './mailbox-options.ts';

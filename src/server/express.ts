@@ -3,7 +3,8 @@ import { checkOptions } from '../basics/check-options.ts';
 import { isServicePath } from '../contract/service-path.ts';
 import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { buildMailbox, type Mailbox, type MailboxOptions, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
+import { buildMailbox, type Mailbox } from '../mailbox/mailbox.ts';
+import { type MailboxOptions, SHARED_OPTION_NAMES } from '../mailbox/mailbox-options.ts';
 import type { ApiRequest } from '../service/pipeline/exchange.ts';
 import { readRequest, releaseRequest, sendReply } from './http/node-adapter.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -65,7 +66,7 @@ export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture>
     // express and Connect pass objects of Node. The public types do not say so, because users may lack `@types/node`.
     const message = given as IncomingMessage & MiddlewareRequest;
     // A target that does not begin with `/`, such as the `*` of an OPTIONS request, is not a path.
-    const request = message.url?.startsWith('/') ? readRequest(message, work.inSlices) : undefined;
+    const request = message.url?.startsWith('/') ? readRequest(message, { inSlices: work.inSlices }) : undefined;
     if (!request || !isServicePath(request.path)) next();
     else serve(withParsedBody(request, message), message, response as ServerResponse).catch(next);
   };

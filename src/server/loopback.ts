@@ -11,8 +11,12 @@ export function isLoopbackHost(hostname: string): boolean {
 /** Returns the host name in a `Host` header, without the port and a final dot; `undefined` if it is invalid. */
 export function hostnameOf(authority: string): string | undefined {
   if (!/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i.test(authority)) return undefined;
-  const url = URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`) : undefined;
-  return url?.hostname.replace(/\.$/, '');
+  try {
+    return new URL(`http://${authority}`).hostname.replace(/\.$/, '');
+  } catch {
+    // It only looks like a host, such as `1.2.3.4.5` or a port above 65535. `URL.canParse` would parse each host twice.
+    return undefined;
+  }
 }
 
 /** Returns the address by which this machine reaches a server that listens on `host`. */

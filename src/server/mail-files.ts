@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { toBase64 } from '../basics/base64.ts';
 import { isObject, type JsonObject } from '../basics/objects.ts';
-import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
+import { showSize } from '../basics/size.ts';
 import { findAddressProblem, parseAddress, quoteText } from '../contract/addresses/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
+import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
 import { parseEml } from '../service/mail/incoming/parse-eml.ts';
 import { mediaTypeOf } from '../service/mail/mime/compose-mail.ts';
 import { fileProblem, readRegularFile } from './regular-file.ts';

@@ -1,5 +1,5 @@
-import { MAX_MAIL_BYTES } from '../basics/size.ts';
 import { MAX_ADDRESSES } from '../contract/addresses/email-address.ts';
+import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
 import { MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../contract/stream-protocol.ts';
 import { KEPT_RESPONSE_BYTES } from '../service/delivery/call-receiver.ts';
 import { MAX_DELIVERIES } from '../service/delivery/delivery-log.ts';

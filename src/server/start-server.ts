@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'msw';
-import { checkOptions, describeValue } from '../basics/check-options.ts';
-import { createOptionError } from '../basics/option-error.ts';
+import { checkOptions, createOptionError, describeValue } from '../basics/check-options.ts';
 import { setTimeout } from '../basics/real-timers.ts';
 import type { ServiceClient } from '../contract/client/client-types.ts';
 import { createClient } from '../contract/client/create-client.ts';
@@ -10,8 +9,8 @@ import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { explainMissingMsw } from '../mailbox/explain-msw-error.ts';
-import type { Mailbox, MailboxInternals, MailboxOptions } from '../mailbox/mailbox.ts';
-import { buildMailbox, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
+import { buildMailbox, type Mailbox, type MailboxInternals } from '../mailbox/mailbox.ts';
+import { type MailboxOptions, SHARED_OPTION_NAMES } from '../mailbox/mailbox-options.ts';
 import { parseDuration } from '../world/clock.ts';
 import { createEnvironment } from '../world/environment.ts';
 import { App, type ControlGuest } from './http/app.ts';
@@ -21,12 +20,12 @@ import { isLoopbackHost, reachableHost } from './loopback.ts';
 import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
 import { createOutgoingFetch, createReceiverRules, findReasonToRefuse } from './outgoing-fetch.ts';
 import { createLog, type Log, logActivity, logBlockedWebhooks } from './server-log.ts';
-import { parseSettings, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
+import { type FlagOptions, parseSettings, SERVER_OPTIONS } from './server-options.ts';
 import { WaitingOutput } from './waiting-output.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** Options of a server, besides those of its mailbox. */
-export interface ListenOptions extends SettingOptions {
+export interface ListenOptions extends FlagOptions {
   /**
    * msw handlers, `http` or `graphql`, that run before the emulator, to add or replace routes. A path without an
    * origin, such as `/v1/webhooks`, is relative to this server. A function receives the server's mailbox and returns
@@ -43,10 +42,6 @@ export interface ListenOptions extends SettingOptions {
   readonly log?: ((line: string) => void) | undefined;
   /** Whether log lines have colours for a terminal. Default: `false`. */
   readonly colour?: boolean | undefined;
-  /** Whether IMAP and SMTP refuse a login without TLS; needs `tlsCert`. Default: `false`. */
-  readonly tlsRequired?: boolean | undefined;
-  /** Whether the log has a line for each control call, and for each file of the inspector. Default: `false`. */
-  readonly verbose?: boolean | undefined;
 }
 
 /** Options of `startServer`; each has a default. */
@@ -54,8 +49,13 @@ export interface ServerOptions<F extends NamedFixture = FixtureInput>
   extends Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>,
     ListenOptions {}
 
-const OTHER_OPTIONS: readonly (keyof ListenOptions)[] = ['handlers', 'log', 'colour', 'verbose', 'tlsRequired'];
-const OPTION_NAMES = [...Object.keys(SERVER_SETTINGS), ...OTHER_OPTIONS, ...SHARED_OPTION_NAMES];
+/** The options of a server that no flag sets alone. The type checks that none is missing. */
+const OTHER_OPTIONS: Readonly<Record<Exclude<keyof ListenOptions, keyof FlagOptions>, true>> = {
+  handlers: true,
+  log: true,
+  colour: true,
+};
+const OPTION_NAMES = [...Object.keys(SERVER_OPTIONS), ...Object.keys(OTHER_OPTIONS), ...SHARED_OPTION_NAMES];
 
 /** A running server. `close()`, or the end of an `await using` block, closes it. */
 export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends AsyncDisposable {
@@ -183,9 +183,9 @@ export async function startWithGuest(
 /** Checks the options of a server, besides those of its mailbox, and applies defaults. */
 function parseOptions(options: ServerOptions<NamedFixture>) {
   checkOptions('startServer', options, OPTION_NAMES);
-  const { tlsRequired = false, log, colour = false, verbose = false } = options;
+  const { log, colour = false } = options;
   const { publicUrl, drain, ...settings } = parseSettings(options);
-  if (tlsRequired && settings.tlsCert === undefined) {
+  if (settings.tlsRequired && settings.tlsCert === undefined) {
     throw createOptionError(new TypeError('The option tlsRequired needs tlsCert and tlsKey.'), {
       option: 'tlsRequired',
       describe: (nameOf) => `${nameOf('tlsRequired')} needs ${nameOf('tlsCert')} and ${nameOf('tlsKey')}.`,
@@ -197,10 +197,8 @@ function parseOptions(options: ServerOptions<NamedFixture>) {
   const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   return {
     ...settings,
-    tlsRequired,
     log,
     colour,
-    verbose,
     controlToken: settings.controlToken ?? createDefaultToken(settings.host),
     allowedHosts: new Set([...settings.allowHosts, ...publicHosts]),
     allowedOrigins: new Set(settings.corsOrigins),

@@ -1,16 +1,33 @@
 import type { Reply } from './verify-session.ts';
 
+/** What a difference is about, besides the value of a field. */
+export type DifferenceKind =
+  | 'status'
+  /** The server does not list a thing, or lists it less often. */
+  | 'missing'
+  /** The server lists a thing that the emulator does not list. */
+  | 'extra'
+  | 'order'
+  /** A field that the emulator does not have. */
+  | 'extra field'
+  /** A secret, an id of somebody else, or the inside of the service is shown. */
+  | 'leak';
+
 /** One thing in which a reply of the server differs from the reply of the emulator to the same request. */
 export interface Difference {
   /** Where the replies differ: `status`, `content type`, or the path of a field, such as `webhooks[].secret`. */
   readonly at: string;
   readonly found: string;
   readonly emulator: string;
-  /** The roles of the objects that only one of the two replies lists. */
-  readonly isAboutItems?: true;
+  readonly kind?: DifferenceKind | undefined;
+  /** The object in which they differ, by its identity on the emulator. */
+  readonly owner?: string | undefined;
 }
 
-const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+/** The field that a difference is about: the last name in its path. */
+export const fieldOf = ({ at }: Difference) => at.split(/\W/).findLast((step) => step !== '') ?? at;
+
+const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The kinds of texts that the service chooses, so that they are different on each server. */
 const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -29,8 +46,11 @@ const SECRETS = ['secret', 'imapPassword', 'password'];
 /** The fields whose text or number each service chooses for itself; only the type of these is compared. */
 const OWN_VALUES = ['error', 'code', 'host', 'port', 'prefix', 'slug'];
 
-/** The fields with a time that may change at any request. */
-const CHANGING_TIMES = ['updatedAt', 'lastMessageAt', 'from', 'to', 'verifiedAt'];
+/** The fields with a time that changes with the object. When the emulator changes it, the server must do so too. */
+const CHANGING_TIMES = ['updatedAt', 'lastMessageAt', 'verifiedAt'];
+
+/** The fields with a time that follows from the time of the request, and not from an object. */
+const TIMES_OF_REQUEST = ['from', 'to'];
 
 /** The values in a record of DNS that each service chooses for itself. */
 const OWN_DNS_VALUES = ['name', 'value', 'priority'];
@@ -84,11 +104,11 @@ export class Roles {
     return this.#words.reduce((translated, [found, emulator]) => translated.replaceAll(found, emulator), text);
   }
 
-  /** Compares two times of one field of one object: what stays the same on the emulator must stay the same. */
-  isSameTime(place: string, found: string, emulator: string): boolean {
-    const [firstFound, firstEmulator] = this.#times.get(place) ?? [];
-    if (firstFound === undefined) this.#times.set(place, [found, emulator]);
-    return firstFound === undefined || firstEmulator !== emulator || firstFound === found;
+  /** Returns the two times that one field of one object had before. The first ones stay, if the field must not change. */
+  timesBefore(place: string, found: string, emulator: string, mayChange: boolean) {
+    const before = this.#times.get(place);
+    if (before === undefined || mayChange) this.#times.set(place, [found, emulator]);
+    return before;
   }
 }
 
@@ -101,23 +121,65 @@ export interface Comparing {
   readonly hasOthersItems?: boolean;
   /** The names of fields that are not compared, because what they count is not all from this run. */
   readonly ignored?: readonly string[];
+  /** Whether a list may have any order. */
+  readonly ignoresOrder?: boolean;
+  /** Called with each time that both replies show for the first time. */
+  readonly onNewTime?: ((time: NewTime) => void) | undefined;
+}
+
+/** A time of the server and of the emulator, in the same field of the same object. */
+export interface NewTime {
+  readonly at: string;
+  readonly owner: string | undefined;
+  readonly found: string;
+  readonly emulator: string;
 }
 
 /** Compares a reply of the server with a reply of the emulator. */
 export function compareReplies(found: Reply, emulator: Reply, comparing: Comparing): Difference[] {
   if (found.status !== emulator.status) {
-    return [{ at: 'status', found: String(found.status), emulator: String(emulator.status) }];
+    return [{ at: 'status', found: String(found.status), emulator: String(emulator.status), kind: 'status' }];
   }
-  const [type, emulatorType] = [mediaTypeOf(found), mediaTypeOf(emulator)];
-  if (type !== emulatorType && emulator.text !== '') {
-    return [{ at: 'content type', found: type, emulator: emulatorType }];
-  }
-  if (emulatorType === 'message/rfc822') return compareMails(found.text, emulator.text, comparing.roles);
-  if (emulatorType !== 'application/json') return compareTexts(found.text, emulator.text);
+  const inHeaders = compareHeaders(found, emulator);
+  if (inHeaders.some(({ at }) => at === 'content type')) return inHeaders;
+  return [...inHeaders, ...compareBodies(found, emulator, comparing)];
+}
+
+function compareBodies(found: Reply, emulator: Reply, comparing: Comparing): Difference[] {
+  const type = mediaTypeOf(emulator);
+  if (type === 'message/rfc822') return compareMails(found.text, emulator.text, comparing);
+  if (type !== 'application/json') return compareTexts(found.text, emulator.text);
   return compareValues(found.body, emulator.body, comparing);
 }
 
 export const mediaTypeOf = ({ headers }: Reply) => headers.get('content-type')?.split(';')[0]?.trim() || 'none';
+
+/** Compares what clients read of the headers. Any other header is the service's own. */
+function compareHeaders(found: Reply, emulator: Reply): Difference[] {
+  const [type, emulatorType] = [mediaTypeOf(found), mediaTypeOf(emulator)];
+  if (type !== emulatorType && emulator.text !== '') {
+    return [{ at: 'content type', found: type, emulator: emulatorType }];
+  }
+  const differences: Difference[] = [];
+  const charset = /charset="?([\w-]+)/i.exec(found.headers.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
+  if (type === 'application/json' && charset !== 'utf-8') {
+    differences.push({ at: 'charset', found: charset, emulator: 'utf-8, the only one that JSON has' });
+  }
+  if (found.text.startsWith('\uFEFF')) {
+    differences.push({ at: 'body', found: 'a byte order mark before the text', emulator: 'no byte order mark' });
+  }
+  const allowed = emulator.headers.get('allow');
+  const methods = (text: string | null) => (text ?? 'no header').split(/ *, */).toSorted().join(', ');
+  if (allowed !== null && methods(found.headers.get('allow')) !== methods(allowed)) {
+    differences.push({ at: 'Allow', found: methods(found.headers.get('allow')), emulator: methods(allowed) });
+  }
+  const origin = 'access-control-allow-origin';
+  if (found.headers.has(origin) && !emulator.headers.has(origin)) {
+    const seen = 'pages of other origins may read the reply';
+    differences.push({ at: origin, found: seen, emulator: 'no such header' });
+  }
+  return differences;
+}
 
 function compareTexts(found: string, emulator: string): Difference[] {
   if (found === emulator) return [];
@@ -125,16 +187,45 @@ function compareTexts(found: string, emulator: string): Difference[] {
   return [{ at: 'body', found: `other ${size(found)}`, emulator: size(emulator) }];
 }
 
-/** Compares the subjects and the bodies of two mails. The other header fields are the service's own. */
-function compareMails(found: string, emulator: string, roles: Roles): Difference[] {
-  const partsOf = (mail: string) => {
-    const text = roles.translate(mail.replaceAll('\r\n', '\n'));
-    return [/^subject:\s*(.*)$/im.exec(text)?.[1] ?? 'none', text.slice(text.indexOf('\n\n')).trim()] as const;
-  };
-  const [[subject, body], [emulatorSubject, emulatorBody]] = [partsOf(found), partsOf(emulator)];
-  if (subject !== emulatorSubject) return [{ at: 'Subject', found: 'another subject', emulator: emulatorSubject }];
-  // A mail with parts has boundaries, which are the service's own.
-  return emulatorBody.startsWith('--') ? [] : compareTexts(body, emulatorBody);
+/** The header fields of a mail that its sender has chosen. The others are the service's own. */
+const FIELDS_OF_SENDER = ['From', 'To', 'Cc', 'Bcc', 'Reply-To', 'Subject', 'In-Reply-To'];
+
+/** Compares what the sender of a mail has chosen: header fields, the types of its parts, and the text of a mail without parts. */
+function compareMails(found: string, emulator: string, { roles, ignored }: Comparing): Difference[] {
+  const [mail, emulatorMail] = [found, emulator].map((text) => {
+    const unfolded = roles.translate(text.replaceAll('\r\n', '\n')).replaceAll(/\n[ \t]+/g, ' ');
+    const end = unfolded.indexOf('\n\n');
+    const fields = new Map(
+      unfolded
+        .slice(0, end)
+        .split('\n')
+        .map((line) => [line.replace(/:.*/, '').toLowerCase(), line.replace(/^[^:]*: */, '').trim()]),
+    );
+    const types = Array.from(unfolded.matchAll(/^content-type: *([^\s;]+)/gim), ([, type = '']) => type.toLowerCase());
+    return { fields, types, text: unfolded.slice(end).trim() };
+  });
+  if (!mail || !emulatorMail) return [];
+  const differences: Difference[] = [];
+  for (const name of FIELDS_OF_SENDER) {
+    const [value, emulatorValue] = [mail, emulatorMail].map(({ fields }) => fields.get(name.toLowerCase()));
+    // A Message-ID is the service's own, and a subject with other letters has several encodings.
+    const mayDiffer = name === 'In-Reply-To' || /=\?/.test(`${value}${emulatorValue}`);
+    const isSame = mayDiffer ? (value === undefined) === (emulatorValue === undefined) : value === emulatorValue;
+    if (isSame) continue;
+    const show = (text: string | undefined, other: string) => (text === undefined ? 'no such header field' : other);
+    differences.push({
+      at: name,
+      found: show(value, `another ${name === 'Subject' ? 'subject' : 'value'}`),
+      emulator: show(emulatorValue, `${emulatorValue}`),
+    });
+  }
+  if (mail.types.join() !== emulatorMail.types.join()) {
+    const show = ({ types }: { types: string[] }) => types.join(', ') || 'none';
+    differences.push({ at: 'Content-Type', found: show(mail), emulator: show(emulatorMail) });
+  }
+  // A mail with parts has boundaries, and an answer may have words, which are the service's own.
+  const hasOwnText = emulatorMail.types.length > 1 || ignored?.includes('plainBody');
+  return [...differences, ...(hasOwnText ? [] : compareTexts(mail.text, emulatorMail.text))];
 }
 
 /** Compares any two values, such as the bodies of two replies. */
@@ -165,14 +256,14 @@ class ValueComparison {
     const isOfDns = path.includes('dnsRecords') || path.includes('records');
     const isOwn = OWN_VALUES.includes(field) || (isOfDns && OWN_DNS_VALUES.includes(field));
     if (typeof found !== typeof emulator || (found === null) !== (emulator === null)) {
-      return isOwn && isOfDns ? [] : this.#differs(path, found, emulator);
+      return isOwn && isOfDns ? [] : this.#differs(path, found, emulator, owner);
     }
-    if (isOwn && typeof found !== 'object') return found === '' ? this.#differs(path, found, emulator) : [];
+    if (isOwn && typeof found !== 'object') return found === '' ? this.#differs(path, found, emulator, owner) : [];
     if (typeof found === 'string') return this.#compareTexts(found, emulator as string, path, owner);
     if (typeof found !== 'object' || found === null) {
-      return found === emulator ? [] : this.#differs(path, found, emulator);
+      return found === emulator ? [] : this.#differs(path, found, emulator, owner);
     }
-    if (Array.isArray(found) !== Array.isArray(emulator)) return this.#differs(path, found, emulator);
+    if (Array.isArray(found) !== Array.isArray(emulator)) return this.#differs(path, found, emulator, owner);
     if (Array.isArray(found)) return this.#compareLists(found, emulator as unknown[], path, owner);
     return this.#compareObjects(found, emulator as object, path, owner);
   }
@@ -180,30 +271,52 @@ class ValueComparison {
   #compareObjects(found: object, emulator: object, path: readonly string[], owner: string | undefined): Difference[] {
     const names = new Set([...Object.keys(emulator), ...Object.keys(found)]);
     const self = identityOf(emulator) ?? owner;
-    return [...names].flatMap((name) => {
-      const fieldOf = (object: object) => (object as Record<string, unknown>)[name];
-      return this.compare(fieldOf(found), fieldOf(emulator), [...path, name], self);
+    const differences = [...names].flatMap((name) => {
+      const valueIn = (object: object) => (object as Record<string, unknown>)[name];
+      return this.compare(valueIn(found), valueIn(emulator), [...path, name], self);
     });
+    const [created, updated] = [found, found].map((object, index) => {
+      const value = (object as Record<string, unknown>)[index === 0 ? 'createdAt' : 'updatedAt'];
+      return typeof value === 'string' ? Date.parse(value) : Number.NaN;
+    });
+    if (Number(updated) < Number(created)) {
+      const at = write([...path, 'updatedAt']);
+      differences.push({ at, found: 'a time before createdAt', emulator: 'no time before createdAt', owner: self });
+    }
+    return differences;
   }
 
   #compareTexts(found: string, emulator: string, path: readonly string[], owner: string | undefined): Difference[] {
     const { roles, origin } = this.#comparing;
     const field = path.findLast((part) => part !== '[]') ?? '';
     const kind = kindOf(emulator, field);
-    if (kind === undefined) return roles.translate(found) === emulator ? [] : this.#differs(path, found, emulator);
-    if (kindOf(found, field) !== kind) return this.#differs(path, found, emulator);
-    if (kind === 'time') {
-      const isSame = CHANGING_TIMES.includes(field) || roles.isSameTime(`${owner}.${field}`, found, emulator);
-      return isSame
-        ? []
-        : [{ at: write(path), found: 'another time than before', emulator: 'the same time as before' }];
-    }
+    const differs = () => this.#differs(path, found, emulator, owner);
+    if (kind === undefined) return roles.translate(found) === emulator ? [] : differs();
+    if (kindOf(found, field) !== kind) return differs();
+    if (kind === 'time') return this.#compareTimes(found, emulator, path, owner);
     const role = roles.emulatorValueOf(found);
     if (role === undefined && !roles.isKnown(emulator)) {
       roles.bind(found, emulator, `the ${field} of ${origin}`);
       return [];
     }
-    return role === emulator ? [] : this.#differs(path, found, emulator);
+    return role === emulator ? [] : differs();
+  }
+
+  /** Compares when two times change: their values are different on each machine. */
+  #compareTimes(found: string, emulator: string, path: readonly string[], owner: string | undefined): Difference[] {
+    const field = path.findLast((part) => part !== '[]') ?? '';
+    if (TIMES_OF_REQUEST.includes(field)) return [];
+    const mayChange = CHANGING_TIMES.includes(field);
+    const last = this.#comparing.roles.timesBefore(`${owner}.${field}`, found, emulator, mayChange);
+    if (last === undefined) {
+      this.#comparing.onNewTime?.({ at: write(path), owner, found, emulator });
+      return [];
+    }
+    const [hasChanged, emulatorHasChanged] = [last[0] !== found, last[1] !== emulator];
+    // Two changes within a millisecond of the emulator have the same time.
+    if (hasChanged === emulatorHasChanged || (hasChanged && mayChange)) return [];
+    const show = (isChanged: boolean) => (isChanged ? 'another time than before' : 'the same time as before');
+    return [{ at: write(path), found: show(hasChanged), emulator: show(emulatorHasChanged), owner }];
   }
 
   /**
@@ -218,7 +331,7 @@ class ValueComparison {
   ): Difference[] {
     if (![...found, ...emulator].every(identityOf)) {
       if (found.length !== emulator.length) {
-        return [{ at: write(path), found: `${found.length} items`, emulator: `${emulator.length} items` }];
+        return [{ at: write(path), found: `${found.length} items`, emulator: `${emulator.length} items`, owner }];
       }
       return found.flatMap((item, index) => this.compare(item, emulator[index], [...path, '[]'], owner));
     }
@@ -236,44 +349,49 @@ class ValueComparison {
     const differences: Difference[] = [];
     let extraCount = 0;
     for (const item of found) {
-      const role = roleOfFound(item) ?? unknown.shift()?.[0];
+      const role = roleOfFound(item) ?? takeSimilar(unknown, item, roles);
       if (role === undefined) extraCount += hasOthersItems ? 0 : 1;
-      else if (foundByRole.has(role)) differences.push(this.#item(path, `${this.#nameOf(role)} twice`, 'it once'));
+      else if (foundByRole.has(role))
+        differences.push(this.#item(path, `${this.#nameOf(role)} twice`, 'it once', 'extra', role));
       else foundByRole.set(role, item);
     }
     if (extraCount > 0) {
       const items = extraCount === 1 ? 'an item' : `${extraCount} items`;
-      differences.push(this.#item(path, `${items} that the emulator does not show`, 'none of these'));
+      differences.push(this.#item(path, `${items} that the emulator does not show`, 'none of these', 'extra'));
     }
     const isOfRun = (role: string) => !hasOthersItems || (roles.nameOf(role) !== undefined && isKnown(role));
     for (const [role, item] of emulatorByRole) {
       if (!foundByRole.has(role)) {
-        if (isOfRun(role)) differences.push(this.#item(path, `${this.#nameOf(role)} is missing`, 'it is listed'));
+        if (isOfRun(role))
+          differences.push(this.#item(path, `${this.#nameOf(role)} is missing`, 'it is listed', 'missing', role));
       } else {
         differences.push(...this.compare(foundByRole.get(role), item, [...path, '[]'], role));
       }
     }
     for (const role of foundByRole.keys()) {
       if (emulatorByRole.has(role) || !isOfRun(role)) continue;
-      differences.push(this.#item(path, `${this.#nameOf(role)}, which this key must not see here`, 'it is not listed'));
+      const shown = `${this.#nameOf(role)}, which this key must not see here`;
+      differences.push(this.#item(path, shown, 'it is not listed', 'extra', role));
     }
-    if (differences.length > 0) return differences;
+    if (differences.length > 0 || this.#comparing.ignoresOrder) return differences;
     const both = [...emulatorByRole.keys()].filter((role) => foundByRole.has(role));
     const order = [...foundByRole.keys()].filter((role) => emulatorByRole.has(role));
     if (order.every((role, index) => role === both[index])) return [];
-    return [{ at: `order of ${write(path)}`, found: 'another order', emulator: 'the order of the found behaviours' }];
+    const at = `order of ${write(path)}`;
+    return [{ at, found: 'another order', emulator: 'the order of the found behaviours', kind: 'order' }];
   }
 
   #nameOf = (role: string) => this.#comparing.roles.nameOf(role) ?? 'an item';
 
-  #item = (path: readonly string[], found: string, emulator: string): Difference => ({
-    at: write(path),
-    found,
-    emulator,
-    isAboutItems: true,
-  });
+  #item = (
+    path: readonly string[],
+    found: string,
+    emulator: string,
+    kind: DifferenceKind,
+    owner?: string,
+  ): Difference => ({ at: write(path), found, emulator, kind, owner });
 
-  #differs(path: readonly string[], found: unknown, emulator: unknown): Difference[] {
+  #differs(path: readonly string[], found: unknown, emulator: unknown, owner: string | undefined): Difference[] {
     const { roles } = this.#comparing;
     const field = path.findLast((part) => part !== '[]') ?? '';
     const show = (value: unknown, role: (text: string) => string | undefined) => {
@@ -283,11 +401,26 @@ class ValueComparison {
       const kind = kindOf(value, field);
       if (kind !== undefined) return roles.nameOf(role(value)) ?? `another ${kind}`;
       // A text that the run did not choose may be somebody's data, so it is not printed.
-      return isPrintable(value) ? JSON.stringify(value) : `another text of ${value.length} characters`;
+      return isPrintable(value) ? JSON.stringify(value) : `a text of ${value.length} characters that is not shown here`;
     };
-    const shown = show(found, roles.emulatorValueOf);
-    return [{ at: write(path), found: shown, emulator: show(emulator, (text) => text) }];
+    const kind = emulator === undefined ? 'extra field' : undefined;
+    const [shown, expected] = [show(found, roles.emulatorValueOf), show(emulator, (text) => text)];
+    return [{ at: write(path), found: shown, emulator: expected, kind, owner }];
   }
+}
+
+/** The fields by which new things of two lists are told apart, besides their order. */
+const TELLING_FIELDS = ['direction', 'subject', 'name', 'username', 'email', 'from'];
+
+/** Takes the first new item of the emulator that is like an item of the server, and returns its role. */
+function takeSimilar(unknown: [role: string, item: unknown][], found: unknown, roles: Roles): string | undefined {
+  const tell = (item: unknown, translate: (text: string) => string) =>
+    TELLING_FIELDS.map((name) => (item as Record<string, unknown>)[name])
+      .map((value) => (typeof value === 'string' ? translate(value) : ''))
+      .join('\n');
+  const wanted = tell(found, (text) => roles.translate(text));
+  const index = unknown.findIndex(([, item]) => tell(item, (text) => text) === wanted);
+  return index < 0 ? undefined : unknown.splice(index, 1)[0]?.[0];
 }
 
 /** Whether a text is a word of the service or a text of this run. */

@@ -1,19 +1,32 @@
 import { toPrintable } from '../basics/printable.ts';
-import type { BehaviourOptions } from '../contract/behaviours.ts';
+import type { BehaviourOptions, Origin } from '../contract/behaviours.ts';
 import { type Mask, maskText } from '../world/secrets/mask.ts';
+
+/**
+ * Who states what is compared: the service document, so that a difference is a defect of the server; the public
+ * reference; or nobody, so that a server may choose.
+ */
+export type FindingOrigin = 'document' | 'reference' | 'open choice';
+
+/** The origin of what the ledger, or the table of operations, says. */
+export const originOfFinding = (origin: Origin): FindingOrigin => (origin === 'assumed' ? 'open choice' : origin);
 
 /** The result of the comparison for one behaviour or one statement. */
 export interface Finding {
   /** The id of the behaviour, or the operation and what was checked, such as `listWebhooks: items`. */
   readonly id: string;
-  /** The question of the behaviour, or the sentence of the statement. */
+  /** What is compared, as a statement: the answer of the emulator to a question of the ledger, or what an operation does. */
   readonly stated: string;
+  /** Who says so, which is how much a difference weighs. */
+  readonly origin: FindingOrigin;
   /** Whether the server does what the emulator does, as far as this was observed. */
   readonly verdict: 'agrees' | 'differs' | 'not compared';
   /** The value of the server, or the observation. If nothing was compared, the reason why. */
   readonly found: string;
   /** What the emulator does. */
   readonly emulator: string;
+  /** If the emulator can do the same: the behaviour with its value, such as `webhooks.delete.body=empty`. */
+  readonly accepts?: string;
   /** The id of the finding that explains this one. What follows from it was not compared. */
   readonly followsFrom?: string;
 }
@@ -28,6 +41,10 @@ export interface Verification {
   readonly behaviours: BehaviourOptions;
   /** The paths of the things that `verify` has created and could not delete. */
   readonly left: readonly string[];
+  /** How many requests of the run were answered. */
+  readonly requests?: number;
+  /** How many connections were closed before a reply, so that a request was sent again. */
+  readonly closedConnections?: number;
 }
 
 /** Returns a finding without keys, secrets and control characters, which a reply of the server may have contained. */

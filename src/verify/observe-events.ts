@@ -9,8 +9,11 @@ import {
   type VerifySession,
 } from './verify-session.ts';
 
-/** The subject of the mail after which no event about an earlier mail of the same inbox can arrive. */
-const LAST = 'verify the last mail';
+/**
+ * The subject of the mail after which no event about an earlier mail of the same inbox can arrive. It has the id of the
+ * run, because another run in the same tenant may send such mails too.
+ */
+const lastOf = ({ runId }: VerifySession) => `verify ${runId} the last mail`;
 
 /**
  * Opens a stream with the key of each tier, in two workspaces and in both tenants, and creates a webhook for each
@@ -29,7 +32,7 @@ export async function observeEvents(s: VerifySession): Promise<Readonly<Record<s
     const workspaceKey = await s.add(`/v1/workspaces/${workspace.id}/keys`, {}, { key });
     const fields = { workspaceId: workspace.id };
     const [from, to] = [await s.createInbox(fields, key), await s.createInbox(fields, key)];
-    parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${name}` });
+    parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${s.runId} ${name}` });
   }
   const names = nameAddresses(parts.map(({ name, from, to }) => ({ name, inboxes: [from, to] })));
   const observed: Record<string, unknown> = {};
@@ -53,16 +56,50 @@ export async function observeEvents(s: VerifySession): Promise<Readonly<Record<s
     for (const { from, to, subject } of parts) await s.send(from, to, { subject });
     // Each stream gets one more mail, after which no earlier event can arrive.
     for (const { name, from, to } of parts) {
-      await s.send(from, to, { subject: `${LAST} of ${name}` });
-      await s.send(to, from, { subject: `${LAST} of ${name}` });
+      await s.send(from, to, { subject: `${lastOf(s)} of ${name}` });
+      await s.send(to, from, { subject: `${lastOf(s)} of ${name}` });
     }
     for (const { name, stream, told } of streams) {
-      for (const part of told) await waitUntilTold(stream, `${LAST} of ${part}`);
-      const events = stream.frames.filter(({ message }) => String(message?.subject).startsWith('verify'));
-      observed[name] = events.length > 0 ? describeEvents(events, names) : 'no event in time';
+      for (const part of told) await waitUntilTold(stream, `${lastOf(s)} of ${part}`);
+      const events = stream.frames.filter(({ message }) => String(message?.subject).startsWith(`verify ${s.runId}`));
+      observed[name] = events.length > 0 ? describeEvents(events, names, s) : 'no event in time';
     }
+    Object.assign(observed, await observeRefusals(s, parts));
   } finally {
     for (const { stream } of streams) stream.close();
+  }
+  return observed;
+}
+
+/** Tries to open streams with keys that must not open them, and returns how each ends. */
+async function observeRefusals(
+  s: VerifySession,
+  parts: readonly { readonly name: string; readonly from: OwnInbox; readonly to: OwnInbox; readonly key: string }[],
+): Promise<Readonly<Record<string, unknown>>> {
+  const [own, ...others] = parts;
+  if (!own) return {};
+  await s.add(`${own.from.path}/keys`, {}, { key: s.target.key });
+  const old = own.from.key;
+  const attempts: (readonly [name: string, path: string, key: string])[] = [
+    ['an old key in the header', '/v1/ws', old],
+    ['an old key in the query', `/v1/ws?api_key=${encodeURIComponent(old)}`, ''],
+    ['no key', '/v1/ws', ''],
+    ['a shortened key', '/v1/ws', own.to.key.slice(0, -1)],
+    ['a longer key', '/v1/ws', `${own.to.key}x`],
+    ...others.flatMap(({ name, to }) => [
+      [`the inbox of ${name} with the key of workspace 1`, `${to.path}/ws`, own.key] as const,
+      [`the inbox of ${name} with the key of another inbox`, `${to.path}/ws`, own.to.key] as const,
+    ]),
+  ];
+  const observed: Record<string, unknown> = {};
+  for (const [name, path, key] of attempts) {
+    const stream = await openStream(s, path, key === '' ? {} : { 'X-API-Key': key });
+    // A server may also accept the handshake, and close the stream at once.
+    const end = await s
+      .waitFor('the end or the first frame', () => stream.closeCode() ?? stream.frames[0]?.type, 2000)
+      .catch(() => 'silence');
+    observed[`a stream of ${name}`] = end === 'connected' ? 'it opens' : `it is refused with ${end}`;
+    stream.close();
   }
   return observed;
 }
@@ -78,10 +115,14 @@ async function waitUntilTold(stream: Stream, subject: string): Promise<void> {
 }
 
 /** The events about the mails before the last one, by what they are about. */
-function describeEvents(frames: Stream['frames'], names: AddressNames): Readonly<Record<string, unknown>> {
+function describeEvents(
+  frames: Stream['frames'],
+  names: AddressNames,
+  s: VerifySession,
+): Readonly<Record<string, unknown>> {
   const described: Record<string, unknown[]> = {};
-  for (const frame of frames.filter(({ message }) => !String(message.subject).startsWith(LAST))) {
-    const name = `${frame.event_type} ${frame.message.subject}`;
+  for (const frame of frames.filter(({ message }) => !String(message.subject).startsWith(lastOf(s)))) {
+    const name = `${frame.event_type} ${frame.message.subject}`.replace(` ${s.runId}`, '');
     described[name] = [...(described[name] ?? []), withoutOwnValues(frame, names)];
   }
   return Object.fromEntries(Object.entries(described).toSorted(([one], [other]) => (one < other ? -1 : 1)));
@@ -119,6 +160,7 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/;
 /** A webhook with the inboxes whose mail it must be told of. */
 interface Told {
   readonly name: string;
+  readonly key: string;
   readonly inboxes: readonly OwnInbox[];
   readonly receiver: Awaited<ReturnType<VerifySession['createReceiver']>>;
 }
@@ -138,16 +180,20 @@ export async function observeDeliveries(s: VerifySession): Promise<Readonly<Reco
     if (key === undefined) continue;
     const { id: workspaceId } = await s.add('/v1/workspaces', { name: s.newName() }, { key });
     const inboxes = [await s.createInbox({ workspaceId }, key), await s.createInbox({ workspaceId }, key)];
-    parts.push({ name, inboxes, receiver: await s.createReceiver(['message.received'], { workspaceId }, key) });
+    parts.push({ name, key, inboxes, receiver: await s.createReceiver(['message.received'], { workspaceId }, key) });
   }
   const ofTenant = parts.filter(({ name }) => name !== 'the other tenant').flatMap(({ inboxes }) => inboxes);
   const wide = await s.createReceiver(['message.received'], { workspaceId: undefined });
-  const webhooks: Told[] = [...parts, { name: 'the tenant', inboxes: ofTenant, receiver: wide }];
+  const webhooks: Told[] = [...parts, { name: 'the tenant', key: tenantKey, inboxes: ofTenant, receiver: wide }];
   // When the second mail was delivered, wrong deliveries of the first one have had time to arrive too.
   for (let count = 1; count <= 2; count += 1) {
+    // A change of a webhook must not change its secret.
+    if (count === 2) {
+      for (const { receiver, key } of webhooks) await s.patch(receiver.webhook.path, { isActive: true }, { key });
+    }
     for (const { inboxes } of parts) {
       const [from, to] = inboxes as [OwnInbox, OwnInbox];
-      await s.send(from, to, { subject: LAST });
+      await s.send(from, to, { subject: lastOf(s) });
     }
     for (const { inboxes, receiver } of webhooks) await waitForOwnCalls(s, receiver, inboxes, count);
   }
@@ -161,9 +207,30 @@ export async function observeDeliveries(s: VerifySession): Promise<Readonly<Reco
       const told = names.size === 0 ? ['no delivery in time'] : [...names].toSorted();
       const first = receiver.calls.find((call) => inboxIdOf(call) === ofFirst);
       const payload = first && withoutOwnValues(JSON.parse(first.body), nameAddresses(parts));
-      return [`the webhook of ${name}`, { told, payload, signatures: signaturesOf(receiver) }];
+      const own = receiver.calls.filter((call) => isAbout(inboxes, inboxIdOf(call)));
+      const signatures = signaturesOf(receiver);
+      return [
+        `the webhook of ${name}`,
+        { told, payload, signatures, ...describeCalls(own, receiver.webhook.createdAt) },
+      ];
     }),
   );
+}
+
+/** Describes the calls of a webhook about its own mails: their number, ids, times and media types. */
+function describeCalls(calls: readonly ReceivedCall[], createdAt: unknown) {
+  const ids = new Set(calls.map(({ headers }) => headers['webhook-id']));
+  const times = calls.map(({ headers }) => headers['webhook-timestamp']).filter((time) => time !== undefined);
+  const startS = Date.parse(String(createdAt)) / 1000;
+  // The webhook was created by this run, so its events follow soon. Seconds of today have ten digits.
+  const isNear = (time: unknown) => /^\d{10}$/.test(String(time)) && Math.abs(Number(time) - startS) < 900;
+  const types = new Set(calls.map(({ headers }) => String(headers['content-type']).split(';')[0]));
+  return {
+    deliveries: `sent ${calls.length} times for all its mails`,
+    ids: ids.size === calls.length ? 'another id for each event' : 'one id for several events',
+    timestamps: times.every(isNear) ? 'seconds, at the time of the event' : 'not the time of the event in seconds',
+    'content types': [...types].toSorted(),
+  };
 }
 
 const inboxIdOf = ({ body }: ReceivedCall) => (JSON.parse(body) as { inboxId?: string }).inboxId;

@@ -1,51 +1,47 @@
-import { isDeepStrictEqual } from 'node:util';
-import { OPERATION_ROWS, OPERATIONS, type OperationId } from '../contract/operations.ts';
-import { compareReplies, compareValues, type Difference, identityOf, Roles } from './compare-replies.ts';
-import type { Finding } from './finding.ts';
-import { ITEM_PATHS, OTHER_TENANT, TENANT } from './operation-sequence.ts';
-import type { Aspect, Exchange, Recording } from './recording.ts';
+import { OPERATIONS, type OperationId } from '../contract/operations.ts';
+import {
+  attributeDifferences,
+  type Compared,
+  creatorsOf,
+  type FoundDifference,
+  mentionedIn,
+  nameOfStatement,
+  readKey,
+  SENDING,
+  type Statement,
+  WHOLE,
+} from './attribute-differences.ts';
+import { compareReplies, compareValues, type Difference, identityOf, type NewTime, Roles } from './compare-replies.ts';
+import { findLeaks } from './find-leaks.ts';
+import { type Finding, originOfFinding } from './finding.ts';
+import { OTHER_TENANT, TENANT } from './operation-sequence.ts';
+import type { Aspect, RecordedRequest, Recording } from './recording.ts';
 
 /** What the requests of each aspect check. */
 const STATED: Readonly<Record<Aspect, string>> = {
   reply: 'the reply has the documented status, form and values',
-  effect: 'what it changes is shown by every operation that reads it',
+  effect: 'it changes what it must change, and nothing else, in everything that shows it',
   items: 'each key of the run sees exactly what it may see, with all its fields',
+  input: 'it accepts and refuses the same values of its fields, at their limits too',
   isolation: 'a key of another tenant, workspace or inbox cannot reach the resource',
   tiers: 'only keys of the documented tiers may call the operation',
   'old key': 'a rotated key is refused by every operation, at once and after 5 s',
+  'key forms': 'a key that is shortened, longer, in other letters or in the query is refused',
 };
-
-/** A request with the differences of its two replies, or with the reason why they were not compared. */
-export interface Compared {
-  readonly exchange: Exchange;
-  readonly differences: readonly Difference[];
-  readonly reason?: string | undefined;
-  /** Whether the emulator's reply to this request shows the effect of the step that is read back. */
-  readonly isInformative: boolean;
-  /** The statement that is wrong; `undefined` if the replies agree. */
-  cause?: Cause;
-  /** The differences follow from that of another statement. */
-  follows?: boolean;
-}
-
-/** A statement that is wrong. */
-type Cause = { readonly operation: OperationId; readonly aspect: Aspect };
-
-const nameOfCause = ({ operation, aspect }: Cause) => `${operation}: ${aspect}`;
 
 /** A finding about an operation. */
 export type OperationFinding = Finding & { readonly operation: OperationId };
 
 /** Compares the replies of the server and of an emulator to the same sequence, and finds the causes of differences. */
 export function findInOperations(server: Recording, emulator: Recording, stopReason?: string): OperationFinding[] {
-  const compared = compareExchanges(server, emulator, stopReason);
+  const compared = compareRequests(server, emulator, stopReason);
   const found = findingsOf(compared);
   return [...found, ...compareNotes(server, emulator, createRoles(server, emulator), found)];
 }
 
 /** Returns one finding for each statement, with the causes of the differences. */
 export function findingsOf(compared: readonly Compared[]): OperationFinding[] {
-  addCauses(compared);
+  attributeDifferences(compared);
   return createFindings(compared);
 }
 
@@ -59,26 +55,66 @@ function createRoles(server: Recording, emulator: Recording): Roles {
   return roles;
 }
 
-function compareExchanges(server: Recording, emulator: Recording, stopReason?: string): Compared[] {
+function compareRequests(server: Recording, emulator: Recording, stopReason?: string): Compared[] {
   const roles = createRoles(server, emulator);
-  const previous = new Map<string, Exchange>();
+  const previous = new Map<string, ReadonlySet<string>>();
   const shared = findSharedObjects(server, emulator, roles);
-  return [...emulator.exchanges.values()].map((exchange) => {
-    const found = server.exchanges.get(exchange.label);
-    const isInformative = isChanged(exchange, previous.get(readKey(exchange)));
-    if (exchange.of) previous.set(readKey(exchange), exchange);
+  const known = new Map([...server.roles].map(([role, value]) => [value.toLowerCase(), role]));
+  const { key, secondKey, operatorKey } = server.session.target;
+  known.set(key.toLowerCase(), TENANT);
+  if (secondKey !== undefined) known.set(secondKey.toLowerCase(), OTHER_TENANT);
+  if (operatorKey !== undefined) known.set(operatorKey.toLowerCase(), 'the operator key');
+  const clock = new ClockComparison();
+  const compared = [...emulator.requests.values()].map((request): Compared => {
+    const found = server.requests.get(request.label);
+    const now = mentionedIn(request.reply?.body);
+    const mentioned = new Set([...now, ...(previous.get(readKey(request)) ?? [])]);
+    if (request.of) previous.set(readKey(request), now);
     const reason =
-      exchange.reason ?? found?.reason ?? (found ? undefined : (stopReason ?? 'the run did not come to it'));
-    if (reason !== undefined || !found?.reply || !exchange.reply) {
-      return { exchange, differences: [], reason, isInformative };
-    }
-    const origin = `the reply of ${exchange.operation}`;
-    const { hasOthersItems = false, ignored = [] } = exchange;
-    const differences = compareReplies(found.reply, exchange.reply, { roles, origin, hasOthersItems, ignored });
-    const sharedCount = shared.get(exchange.label) ?? 0;
+      request.reason ?? (found?.reply ? undefined : (stopReason ?? found?.reason ?? 'the run did not come to it'));
+    if (reason !== undefined || !found?.reply || !request.reply) return { request, differences: [], reason, mentioned };
+    const origin = `the reply of ${request.operation}`;
+    const { hasOthersItems = false, ignored = [], ignoresOrder = false } = request;
+    const differences: FoundDifference[] = [];
+    const onNewTime = (time: NewTime) => clock.add(time, found, request, differences);
+    const comparing = { roles, origin, hasOthersItems, ignored, ignoresOrder, onNewTime };
+    differences.push(...compareReplies(found.reply, request.reply, comparing), ...findLeaks(found, request, known));
+    const sharedCount = shared.get(request.label) ?? 0;
     if (sharedCount > 0) differences.push(describeShared(sharedCount));
-    return { exchange, differences, isInformative };
+    return { request, differences, mentioned };
   });
+  clock.addDifferences();
+  return compared;
+}
+
+/** How much a time may be off, in milliseconds. The run itself may take some minutes on one of the two sides. */
+const MAX_CLOCK_DIFFERENCE_MS = 30 * 60_000;
+
+/** Compares each new time with the clock that the other times of the same run show. */
+class ClockComparison {
+  readonly #times: { time: NewTime; offsets: readonly [number, number]; differences: FoundDifference[] }[] = [];
+
+  add(time: NewTime, found: RecordedRequest, emulator: RecordedRequest, differences: FoundDifference[]): void {
+    const offsets = [
+      Date.parse(time.found) - (found.sentMs ?? 0),
+      Date.parse(time.emulator) - (emulator.sentMs ?? 0),
+    ] as const;
+    this.#times.push({ time, offsets, differences });
+  }
+
+  addDifferences(): void {
+    const medians = ([0, 1] as const).map((side) => {
+      const sorted = this.#times.map(({ offsets }) => offsets[side]).toSorted((a, b) => a - b);
+      return sorted[Math.floor(sorted.length / 2)] ?? 0;
+    });
+    for (const { time, offsets, differences } of this.#times) {
+      const offMs = offsets[0] - (medians[0] ?? 0) - (offsets[1] - (medians[1] ?? 0));
+      if (Math.abs(offMs) < MAX_CLOCK_DIFFERENCE_MS) continue;
+      const minutes = Math.round(Math.abs(offMs) / 60_000);
+      const found = `a time ${minutes} minutes ${offMs < 0 ? 'before' : 'after'} the clock of the other times`;
+      differences.push({ at: time.at, found, emulator: 'the time of the clock', owner: time.owner });
+    }
+  }
 }
 
 /**
@@ -99,21 +135,21 @@ function findSharedObjects(server: Recording, emulator: Recording, roles: Roles)
 }
 
 /** The labels of the requests that list everything that the key of a tenant reaches, in pairs of both tenants. */
-function listsOfBothTenants({ exchanges }: Recording): (readonly [first: string, second: string])[] {
-  const all = [...exchanges.values()].filter(({ aspect, operation }) => {
+function listsOfBothTenants({ requests }: Recording): (readonly [first: string, second: string])[] {
+  const all = [...requests.values()].filter(({ aspect, operation }) => {
     return aspect === 'items' && !OPERATIONS[operation].path.includes('{');
   });
   return all.flatMap((first) => {
-    const isOfBoth = (other: Exchange) => other.operation === first.operation && other.query === first.query;
+    const isOfBoth = (other: RecordedRequest) => other.operation === first.operation && other.query === first.query;
     const second = all.find((other) => other.key.role === OTHER_TENANT && isOfBoth(other));
     return first.key.role === TENANT && second ? [[first.label, second.label] as const] : [];
   });
 }
 
 /** What identifies the objects that two replies of one recording both list. */
-function sharedIdentities({ exchanges }: Recording, first: string, second: string): string[] {
+function sharedIdentities({ requests }: Recording, first: string, second: string): string[] {
   const identities = (label: string) => {
-    const { body } = exchanges.get(label)?.reply ?? {};
+    const { body } = requests.get(label)?.reply ?? {};
     const list = Object.values(body ?? {}).find(Array.isArray) ?? [];
     return list.flatMap((item) => identityOf(item) ?? []);
   };
@@ -126,216 +162,110 @@ const describeShared = (count: number): Difference => ({
   at: 'items',
   found: `${count} ${count === 1 ? 'id' : 'ids'} that the list of ${TENANT} shows too, of objects that this run did not create`,
   emulator: 'the lists of the two tenants have no id in common',
-  isAboutItems: true,
+  kind: 'leak',
 });
 
-/** Tells apart the requests that read one object again and again. */
-const readKey = ({ operation, key, query, of }: Exchange) => [operation, key.role, query, of?.object].join(' ');
-
-/** Whether the emulator answers a request otherwise than before the step. */
-function isChanged({ reply, of }: Exchange, before: Exchange | undefined): boolean {
-  if (!of || !reply) return false;
-  if (before?.reply) {
-    return before.reply.status !== reply.status || !isDeepStrictEqual(before.reply.body, reply.body);
-  }
-  return of.step === 0 && reply.status < 300 && reply.body?.listed?.length !== 0;
-}
-
-/** What is known to be wrong with an object: the fields, or everything if it is not where it should be. */
-interface Fault {
-  readonly cause: Cause;
-  readonly fields: Set<string>;
-  isEverything: boolean;
-}
-
-const lastField = ({ at }: Difference) => at.split(/\W/).findLast((step) => step !== '') ?? at;
-
-const isAboutPresence = ({ at, isAboutItems }: Difference) => at === 'status' || isAboutItems === true;
-
-/** Finds the statement that is wrong for each difference. */
-function addCauses(compared: readonly Compared[]): void {
-  const faults = new Map<string, Fault>();
-  const addFault = (name: string, cause: Cause, differences: readonly Difference[]) => {
-    const fault = faults.get(name) ?? { cause, fields: new Set<string>(), isEverything: false };
-    faults.set(name, fault);
-    for (const difference of differences) {
-      // A mark that is not kept changes folders and counts too.
-      const isMark = cause.operation === 'updateMessage' && cause.aspect === 'effect';
-      if (isAboutPresence(difference) || isMark) fault.isEverything = true;
-      fault.fields.add(lastField(difference));
-    }
-  };
-  /** Finds what is known to be wrong with an object, or with what an operation has created, if it explains all. */
-  const faultFor = (names: readonly string[], differences: readonly Difference[]) =>
-    names
-      .map((name) => faults.get(name))
-      .find(
-        (fault) => fault?.isEverything || (fault && differences.every((each) => fault.fields.has(lastField(each)))),
-      );
-  const withUnknownKey = new Map(
-    compared
-      .filter(({ exchange }) => exchange.aspect === 'tiers' && exchange.key.role === 'an unknown key')
-      .map((each) => [each.exchange.operation, each]),
-  );
-
-  /** Whether an operation differs in the same way where it does not read back an effect. */
-  const isWrongElsewhere = ({ exchange, differences }: Compared) =>
-    compared.some(
-      (other) =>
-        other.exchange.operation === exchange.operation &&
-        (other.exchange.aspect === 'items' || other.exchange.aspect === 'tiers') &&
-        other.differences.some(({ at, found }) =>
-          differences.some((each) => each.at === at && (at !== 'status' || each.found === found)),
-        ),
-    );
-
-  // First the effects: an operation that changes something is wrong if all operations that can show the change agree.
-  const seenBefore = new Map<string, { readonly places: Set<string>; readonly cause: Cause }>();
-  for (const step of stepsOf(compared)) {
-    const of = step[0]?.exchange.of;
-    if (!of) continue;
-    const differing = step.filter(({ differences }) => differences.length > 0);
-    const others = new Set(
-      step
-        .filter((each) => each.isInformative && each.reason === undefined && each.exchange.aspect === 'effect')
-        .map(({ exchange }) => exchange.operation),
-    );
-    for (const { exchange } of differing) others.delete(exchange.operation);
-    const readers = new Set(
-      step.filter(({ exchange }) => exchange.aspect === 'effect').map(({ exchange }) => exchange.operation),
-    );
-    const explained: Compared[] = [];
-    for (const each of differing) {
-      const { exchange, differences } = each;
-      const before = seenBefore.get(readKey(exchange));
-      const isAsBefore = before && differences.every(({ at }) => before.places.has(at));
-      const fault = faultFor([of.object, ...creatorsOf(exchange.operation), ...creatorsOf(of.operation)], differences);
-      if (fault) each.cause = fault.cause;
-      else if (exchange.aspect === 'reply') each.cause = { operation: exchange.operation, aspect: 'reply' };
-      else if (isAsBefore) each.cause = before.cause;
-      else if (others.size > 0 || (readers.size === 1 && isWrongElsewhere(each))) {
-        each.cause = { operation: exchange.operation, aspect: 'items' };
-      } else each.cause = { operation: of.operation, aspect: 'effect' };
-      if (fault || each.cause.operation === of.operation) explained.push(each);
-      each.follows =
-        nameOfCause(each.cause) !== nameOfCause({ operation: exchange.operation, aspect: exchange.aspect });
-      seenBefore.set(readKey(exchange), { places: new Set(differences.map(({ at }) => at)), cause: each.cause });
-    }
-    for (const { cause, differences } of explained) {
-      if (!cause) continue;
-      addFault(of.object, cause, differences);
-      addFault(of.operation, cause, differences);
-    }
-  }
-
-  for (const each of compared) {
-    const { exchange, differences } = each;
-    if (differences.length === 0 || each.cause) continue;
-    const { operation, aspect } = exchange;
-    if (aspect === 'old key') {
-      // An operation that accepts every key is wrong itself.
-      const isOperation = withUnknownKey.get(operation)?.differences.length ?? 0;
-      each.cause = isOperation ? { operation, aspect: 'tiers' } : { operation: 'rotateInboxKey', aspect };
-      continue;
-    }
-    const fault = aspect === 'tiers' ? undefined : faultFor(creatorsOf(operation), differences);
-    each.cause = fault?.cause ?? { operation, aspect };
-    if (fault) each.follows = true;
-  }
-}
-
-/** The operations that send mail. */
-const SENDING = OPERATION_ROWS.filter(({ id }) => /^(?:send|reply|forward)/.test(id)).map(({ id }) => id);
-
-/** The operations that have created what an operation reads or changes, and what it counts. */
-function creatorsOf(id: OperationId): OperationId[] {
-  const { path } = OPERATIONS[id];
-  const isIn = (itemPath: string) => path === itemPath || path.startsWith(`${itemPath}/`);
-  const creators = OPERATION_ROWS.filter((row) => {
-    const itemPath = ITEM_PATHS[row.id];
-    return row.id !== id && itemPath !== undefined && (isIn(itemPath) || path === row.path);
-  }).map((row) => row.id);
-  const mail = /messages|threads|metrics|reply|forward/.test(path) ? [...SENDING, 'updateMessage' as const] : [];
-  return [...creators, ...mail, ...(COUNTED[id] ?? [])].filter((creator) => creator !== id);
-}
-
-/** The operations whose results an operation counts. */
-const COUNTED: { readonly [Id in OperationId]?: readonly OperationId[] } = {
-  listWorkspaces: ['createInbox', 'createDomain'],
-  getWorkspace: ['createInbox', 'createDomain'],
-  getMetrics: ['createInbox', 'createDomain'],
-  getList: ['createListEntry'],
-  listLists: ['createListEntry'],
-};
-
-/** The requests that belong to a step of an object, for each step, in order. */
-function stepsOf(compared: readonly Compared[]): Compared[][] {
-  const steps = new Map<string, Compared[]>();
-  for (const each of compared) {
-    const { of } = each.exchange;
-    if (!of) continue;
-    const name = `${of.object} ${of.step} ${of.operation}`;
-    steps.set(name, [...(steps.get(name) ?? []), each]);
-  }
-  return [...steps.values()];
+/** A statement with the requests that check it, and the differences that it has caused. */
+interface CheckedStatement {
+  readonly statement: Statement;
+  readonly requests: Compared[];
+  readonly caused: { readonly request: RecordedRequest; readonly difference: FoundDifference }[];
 }
 
 /** Returns one finding for each statement about an operation. */
 function createFindings(compared: readonly Compared[]): OperationFinding[] {
-  const statements = new Map<
-    string,
-    { readonly cause: Cause; readonly requests: Compared[]; readonly caused: Compared[] }
-  >();
-  const statement = (cause: Cause) => {
-    const name = nameOfCause(cause);
-    const existing = statements.get(name) ?? { cause, requests: [], caused: [] };
+  const statements = new Map<string, CheckedStatement>();
+  const find = (statement: Statement) => {
+    const name = nameOfStatement(statement);
+    const existing = statements.get(name) ?? { statement, requests: [], caused: [] };
     statements.set(name, existing);
     return existing;
   };
   for (const each of compared) {
-    const { operation, aspect, of } = each.exchange;
-    const isOldKey = aspect === 'old key';
-    const isEffect = aspect === 'effect' && of !== undefined;
-    const own = isOldKey ? 'rotateInboxKey' : isEffect ? of.operation : operation;
-    statement({ operation: own, aspect }).requests.push(each);
-    if (each.cause) statement(each.cause).caused.push(each);
+    const { operation, aspect, of } = each.request;
+    const own = aspect === 'old key' ? 'rotateInboxKey' : aspect === 'effect' && of ? of.operation : operation;
+    // What reads the whole checks no single operation.
+    if (!of?.group.startsWith(WHOLE)) find({ operation: own, aspect }).requests.push(each);
+    for (const difference of each.differences) {
+      if (difference.cause) find(difference.cause).caused.push({ request: each.request, difference });
+    }
   }
+  leaveOutSame([...statements.values()]);
   const order = Object.keys(OPERATIONS);
   const sorted = [...statements.values()].toSorted(
-    (a, b) => order.indexOf(a.cause.operation) - order.indexOf(b.cause.operation),
+    (a, b) => order.indexOf(a.statement.operation) - order.indexOf(b.statement.operation),
   );
-  return groupSame(sorted.map(createFinding));
+  return sorted.map(createFinding);
 }
 
-function createFinding({
-  cause,
-  requests,
-  caused,
-}: {
-  cause: Cause;
-  requests: readonly Compared[];
-  caused: readonly Compared[];
-}): OperationFinding {
-  const { operation, aspect } = cause;
-  const row = { id: nameOfCause(cause), operation, stated: STATED[aspect] };
+/** If more operations than these differ in the same way, they have one cause. */
+const SAME_OPERATIONS = 3;
+
+/**
+ * If many operations differ in the same way, such as in the form of each refusal, only the first has the difference. A
+ * field that the emulator does not have is told once for all operations.
+ */
+function leaveOutSame(statements: readonly CheckedStatement[]): void {
+  const groups = new Map<string, CheckedStatement[]>();
+  const keyOf = ({ aspect }: Statement, { at, found, emulator, kind }: Difference) =>
+    kind === 'extra field' ? `extra field ${at.split(/\W/).at(-1)}` : [aspect, at, found, emulator].join(' ');
+  for (const each of statements) {
+    const keys = new Set(each.caused.map(({ difference }) => keyOf(each.statement, difference)));
+    for (const key of keys) groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  for (const [key, group] of groups) {
+    const operations = new Set(group.map(({ statement }) => statement.operation));
+    if (operations.size <= (key.startsWith('extra field') ? 1 : SAME_OPERATIONS)) continue;
+    const [first, ...others] = group;
+    for (const other of others) {
+      const isSame = (difference: Difference) => keyOf(other.statement, difference) === key;
+      const left = other.caused.filter(({ difference }) => !isSame(difference));
+      if (first && left.length < other.caused.length) sameAs.set(other, first.statement);
+      other.caused.splice(0, other.caused.length, ...left);
+    }
+  }
+}
+
+/** The statements that differ only as another one does. */
+const sameAs = new WeakMap<CheckedStatement, Statement>();
+
+/** How many differences of one statement are printed. */
+const MAX_PRINTED = 5;
+
+function createFinding(checked: CheckedStatement): OperationFinding {
+  const { statement, requests, caused } = checked;
+  const { operation, aspect, after } = statement;
+  const stated = after === undefined ? STATED[aspect] : 'nothing changes but what an operation must change';
+  const origin = originOfFinding(OPERATIONS[operation].origin);
+  const row = { id: nameOfStatement(statement), operation, stated, origin };
   if (caused.length > 0) {
-    const [first] = caused.filter(({ follows }) => !follows).concat(caused);
-    const [difference] = first?.differences ?? [];
-    const labels = new Set(caused.map(({ exchange }) => describeRequest(exchange)));
-    const operations = [...new Set(caused.map(({ exchange }) => exchange.operation))];
-    const others = labels.size > 1 ? `; so do ${labels.size - 1} more requests, of ${listOf(operations)}` : '';
-    const request = first ? describeRequest(first.exchange) : '';
+    // A leak is told first, and what follows from something else is told only if there is nothing else.
+    const direct = caused.filter(({ difference }) => !difference.follows);
+    const told = (direct.length > 0 ? direct : caused).toSorted(
+      (a, b) => weightOf(a.difference) - weightOf(b.difference),
+    );
+    const different = new Map(told.map((each) => [`${each.difference.at} ${each.difference.kind}`, each] as const));
+    for (const each of told.toReversed()) different.set(`${each.difference.at} ${each.difference.kind}`, each);
+    const shown = [...different.values()].slice(0, MAX_PRINTED);
+    const labels = new Set(caused.map(({ request }) => describeRequest(request)));
+    const operations = [...new Set(caused.map(({ request }) => request.operation))];
+    const others =
+      labels.size > shown.length ? `; so do ${labels.size - shown.length} more requests, of ${listOf(operations)}` : '';
+    const describe = ({ request, difference }: (typeof shown)[number]) =>
+      `${difference.at}: ${difference.found} (${describeRequest(request)}`;
     return {
       ...row,
       verdict: 'differs',
-      found: `${difference?.at}: ${difference?.found} (${request}${others})`,
-      emulator: `${difference?.emulator}`,
+      found: shown.map((each, index) => `${describe(each)}${index === shown.length - 1 ? others : ''})`).join('; '),
+      emulator: shown.map(({ difference }) => difference.emulator).join('; '),
     };
   }
-  const follows = requests.find((each) => each.cause);
-  if (follows?.cause) {
-    const followsFrom = nameOfCause(follows.cause);
-    return { ...row, verdict: 'not compared', found: `it follows from ${followsFrom}`, emulator: '', followsFrom };
+  const same = sameAs.get(checked);
+  const cause = same ?? requests.flatMap(({ differences }) => differences.flatMap((each) => each.cause ?? [])).at(0);
+  if (cause) {
+    const followsFrom = nameOfStatement(cause);
+    const found = same ? `it is the same difference as that of ${followsFrom}` : `it follows from ${followsFrom}`;
+    return { ...row, verdict: 'not compared', found, emulator: '', followsFrom };
   }
   const missing = requests.filter(({ reason }) => reason !== undefined);
   if (missing.length > 0) {
@@ -345,41 +275,33 @@ function createFinding({
   return { ...row, verdict: 'agrees', found: 'as stated', emulator: '' };
 }
 
-/**
- * If many operations differ in the same way, such as in the form of each refusal, the first is the cause, and the others
- * follow from it.
- */
-function groupSame(findings: readonly OperationFinding[]): OperationFinding[] {
-  const keyOf = ({ id, found, emulator }: OperationFinding) =>
-    [id.replace(/^\w+/, ''), found.replace(/ \(.*/, ''), emulator].join(' ');
-  const groups = new Map<string, OperationFinding[]>();
-  for (const finding of findings.filter(({ verdict }) => verdict === 'differs')) {
-    groups.set(keyOf(finding), [...(groups.get(keyOf(finding)) ?? []), finding]);
-  }
-  return findings.map((finding) => {
-    const group = groups.get(keyOf(finding)) ?? [];
-    const [first] = group;
-    if (finding.verdict !== 'differs' || group.length <= SAME_OPERATIONS || !first || finding === first) return finding;
-    const found = `it is the same difference as that of ${first.id}`;
-    return { ...finding, verdict: 'not compared', found, followsFrom: first.id };
-  });
-}
-
-/** If more operations than these differ in the same way, they have one cause. */
-const SAME_OPERATIONS = 3;
+const weightOf = ({ kind }: Difference) => (kind === 'leak' || kind === 'extra' ? 0 : kind === 'extra field' ? 2 : 1);
 
 const listOf = (names: readonly string[]) =>
   names.length > 4 ? `${names.slice(0, 4).join(', ')} and ${names.length - 4} others` : names.join(', ');
 
 /** Describes a request without ids and keys. */
-function describeRequest({ operation, key, query = '', filter = query, note = '', of }: Exchange): string {
+function describeRequest(request: RecordedRequest): string {
+  const { operation, key, query = '', filter = query, note = '', of, method, door } = request;
   const parts = [
+    method,
     operation,
     filter && `with ${filter.replace(/^\?/, '')}`,
     `by ${key.role}`,
+    door && door !== 'X-API-Key' && `sent as ${door}`,
     of && `after ${of.operation}`,
   ];
   return parts.filter(Boolean).join(' ') + (/^\D/.test(note) && !of ? ` ${note}` : '');
+}
+
+/** The statement of an observation, by the end of its label. */
+function statedBy(label: string): string {
+  if (label.endsWith('two at once')) return 'two requests at the same time create two things';
+  if (label.endsWith('the counts of a whole tenant'))
+    return 'the counts of a tenant change with what it gets, and with nothing else';
+  return label.startsWith('streams')
+    ? 'each key gets by a stream the events that it may see, with all their fields, and no others'
+    : 'each webhook gets the deliveries that it must get, signed with its secret, and no others';
 }
 
 /** Compares what was observed without a reply. */
@@ -391,7 +313,8 @@ function compareNotes(
 ): OperationFinding[] {
   return [...emulator.notes.values()].map(({ label, operation, value, reason }) => {
     const found = server.notes.get(label);
-    const row = { id: label, operation, stated: label, emulator: '' };
+    const origin = originOfFinding(OPERATIONS[operation].origin);
+    const row = { id: label, operation, stated: statedBy(label), origin, emulator: '' };
     const missing = reason ?? (found ? found.reason : 'the run did not come to it');
     if (missing !== undefined) return { ...row, verdict: 'not compared' as const, found: missing };
     const [difference] = compareValues(found?.value, value, { roles, origin: label });

@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FOLDERS } from '../contract/mail-folders.ts';
 import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../contract/operations.ts';
-import { FOLDERS } from '../contract/query.ts';
+import { Arrivals, type MailInbox } from './arrivals.ts';
+import { WHOLE } from './attribute-differences.ts';
+import { asKey, GROUPS, type Group } from './groups.ts';
 import { COUNTING, observeCounts } from './observe-counts.ts';
 import { observeDeliveries, observeEvents } from './observe-events.ts';
-import type { Asked, PathValues, Recording, RoleKey } from './recording.ts';
-import type { Reply, VerifySession } from './verify-session.ts';
+import type { Asked, Door, PathValues, Recording, RoleKey, Step } from './recording.ts';
+import { bodyVariants, queryVariants } from './request-variants.ts';
+import { ALL, collectionOf, OF_WHOLE_TENANT, Scene } from './scene.ts';
+import type { VerifySession } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
@@ -12,9 +17,6 @@ const OLD_KEY_PAUSE_MS = 5000;
 /** The roles of the keys of the two tenants. */
 export const TENANT = 'the tenant key';
 export const OTHER_TENANT = 'the key of the other tenant';
-
-/** The number of recipients of this run is small, so one page has all of its items. */
-const ALL = 'limit=200';
 
 /** The values with which the bodies of a sequence are filled. */
 interface Words {
@@ -86,8 +88,6 @@ const NO_KEY: RoleKey = { role: 'no key', text: '' };
 /** The key of an inbox or a workspace that could not be created: nothing is sent with it. */
 const isUsable = ({ text }: RoleKey) => text !== '';
 
-const collectionOf = (path: string) => path.split('/')[2] ?? '';
-
 const valuesFor = ({ path }: OperationRow, place: Pick<Place, 'values'>) => place.values[collectionOf(path)] ?? {};
 
 /** A read operation does not change anything but `isRead`. */
@@ -100,53 +100,66 @@ const isRead = ({ method }: OperationRow) => method === 'GET';
 export class OperationSequence {
   readonly #recording: Recording;
   readonly #s: VerifySession;
-  readonly #report: (step: string) => void;
+  readonly #options: SequenceOptions;
+  readonly #arrivals: Arrivals;
   /** How many names were used, by the part of the sequence and the operation: a part that ends early changes no name. */
   readonly #names = new Map<string, number>();
+  /** The workspaces of the run with what is in them, for reading the whole. */
+  readonly #whole: Scene[] = [];
+  #wholeCount = 0;
 
-  #arrived = 0;
-
-  constructor(recording: Recording, report: (step: string) => void = () => {}) {
+  constructor(recording: Recording, options: SequenceOptions = {}) {
     this.#recording = recording;
     this.#s = recording.session;
-    this.#report = report;
+    this.#options = options;
+    this.#arrivals = new Arrivals(recording);
   }
 
   async run(): Promise<void> {
     this.#s.begin('operations');
     const places: Place[] = [];
-    const { key, secondKey } = this.#s.target;
-    for (const [role, text] of [
-      [TENANT, key],
-      [OTHER_TENANT, secondKey],
-    ] as const) {
-      if (text === undefined) continue;
-      this.#begin(`setup${places.length}`, `creating workspaces and inboxes with ${role}`);
-      places.push(...(await this.#createPlaces({ role, text })));
+    for (const tenant of this.#tenants()) {
+      this.#begin(`setup${places.length}`, `creating workspaces and inboxes with ${tenant.role}`);
+      places.push(...(await this.#fillTenant(tenant)));
     }
     const [place, sibling, ...others] = places;
     if (!place || !sibling) return;
+    if (this.#options.groups) {
+      await this.#runGroups(place, this.#options.groups);
+      return;
+    }
     this.#begin('read', 'what each key sees');
     await this.#read(places);
-    this.#begin('change', 'what each operation changes');
-    await this.#change(sibling, place, others.find(({ tenant }) => tenant.text !== place.tenant.text)?.tenant);
-    this.#begin('mail', 'mail between inboxes');
-    await this.#mail();
+    for (const groups of GROUPS) await this.#runGroups(place, Object.keys(groups));
+    this.#begin('tenants', 'tenants');
+    await this.#changeTenant();
     await this.events();
     this.#begin('counts', 'what each tenant counts');
     await this.#counts();
+    this.#begin('input', 'which values each operation accepts');
+    await this.#tryValues(place);
     this.#begin('rotate', 'rotated keys');
     const rotated = await this.#rotate(sibling);
     this.#begin('refuse', 'who is refused');
     await this.#refuse(place, sibling, others);
     await this.#tiers(place);
+    this.#begin('keys', 'keys that are almost right, and deleted keys');
+    await this.#tryKeyForms(place, sibling);
+    await this.#tryDeletedKeys(place);
+    await this.#checkWhole('refuse');
     this.#begin('old', 'a rotated key after 5 s');
     await this.#tryOldKeyAgain(rotated);
   }
 
+  #tenants(): RoleKey[] {
+    const { key, secondKey } = this.#s.target;
+    const second = secondKey === undefined ? [] : [{ role: OTHER_TENANT, text: secondKey }];
+    return [{ role: TENANT, text: key }, ...second];
+  }
+
   #begin(name: string, description: string): void {
-    this.#recording.part = name;
-    this.#report(description);
+    this.#recording.part = (this.#options.prefix ?? '') + name;
+    this.#options.report?.(description);
   }
 
   #newName(id: OperationId): string {
@@ -162,13 +175,13 @@ export class OperationSequence {
   }
 
   /** Creates something, and returns the body of the reply; an empty object if it could not be created. */
-  async #create(id: OperationId, key: RoleKey, values: PathValues, words?: Partial<Words>, of?: Asked['of']) {
+  async #create(id: OperationId, key: RoleKey, values: PathValues, words?: Partial<Words>, of?: Step) {
     const asked = { aspect: 'reply', key, values, body: this.#bodyOf(id, words), of } as const;
     return (await this.#recording.ask(id, asked)) ?? {};
   }
 
   /** Creates two workspaces with two inboxes each, and something of each kind in them. */
-  async #createPlaces(tenant: RoleKey): Promise<Place[]> {
+  async #fillTenant(tenant: RoleKey): Promise<Place[]> {
     const places: Place[] = [];
     const ofTenant = tenant.role === TENANT ? '' : ' of the other tenant';
     const name = (value: unknown, role: string) => this.#recording.name(value as string | undefined, role);
@@ -237,58 +250,207 @@ export class OperationSequence {
         });
       }
       places.push(withMail(from, attached ?? ofFirst), withMail(to, ofSecond));
+      const scene = new Scene(this.#recording, WHOLE, { tenant, workspace, workspaceId });
+      scene.knowKey({ role: 'the key of the first inbox of the run', text: this.#s.workspace.inboxKey });
+      for (const place of [from, to]) {
+        scene.knowKey(place.inbox);
+        for (const [collection, values] of Object.entries(place.values)) scene.know(collection, values);
+      }
+      this.#whole.push(scene);
     }
     return places;
   }
 
+  /** Runs groups of steps, each in a workspace of its own, and then reads the whole. */
+  async #runGroups(place: Place, names: readonly string[]): Promise<void> {
+    const groups: Readonly<Record<string, Group>> = Object.assign({}, ...GROUPS);
+    for (const name of names) {
+      const group = groups[name];
+      if (!group) continue;
+      this.#begin(name, `what each operation changes: ${name}`);
+      const { tenant } = place;
+      const role = `the workspace of the group ${name}`;
+      const workspaceId = this.#recording.name((await this.#create('createWorkspace', tenant, {})).id, role);
+      const key = await this.#create('createWorkspaceKey', tenant, { id: workspaceId });
+      const workspace = asKey(this.#recording.name(key.key, `the key of ${role}`), `the key of ${role}`);
+      const isThorough = this.#options.isThorough || this.#options.groups !== undefined;
+      const readWhole = isThorough ? (of: Step) => this.#readWhole(of) : undefined;
+      const scene = new Scene(this.#recording, name, { tenant, workspace, workspaceId }, readWhole);
+      await group(scene, {
+        newName: () => this.#newName('createInbox'),
+        domain: this.#s.domain,
+        arrivals: this.#arrivals,
+        name: (value, ofValue) => this.#recording.name(value, ofValue),
+      });
+      await scene.lookAtAll();
+    }
+    await this.#checkWhole(names.join(' '));
+  }
+
+  /** Reads the whole after some groups of steps. What differs first here, one of these groups has changed. */
+  async #checkWhole(groups: string): Promise<void> {
+    this.#wholeCount += 1;
+    await this.#readWhole({ operation: 'createWorkspace', group: `${WHOLE} ${groups}`, step: this.#wholeCount });
+  }
+
+  /** Reads what the run has created in both tenants before the groups of steps, which none of them may change. */
+  async #readWhole(of: Step): Promise<void> {
+    for (const scene of this.#whole) await scene.look(WHOLE_READERS, of);
+    const lists = ['listWebhooks', 'listWorkspaces', 'listInboxes', 'listDomains'] as const;
+    await this.#recording.askAll(
+      this.#tenants().flatMap((key) =>
+        lists.map((id) => [id, { aspect: 'effect', key, of, note: 'whole', ...OF_WHOLE_TENANT }] as const),
+      ),
+    );
+  }
+
+  /** Creates and deletes a tenant, if there is an operator key. */
+  async #changeTenant(): Promise<void> {
+    const key = this.#operatorKey();
+    if (!isUsable(key)) return;
+    const of = (operation: OperationId, step: number) => ({ operation, group: 'tenants', step });
+    const created = await this.#create('createTenant', key, {}, undefined, of('createTenant', 1));
+    const tenant = asKey(created.apiKey, 'the key of the new tenant');
+    const look = async (step: Step) => {
+      if (!isUsable(tenant)) return;
+      await this.#recording.askAll(
+        (['getMe', 'listWorkspaces', 'listInboxes', 'listWebhooks'] as const).map(
+          (id) => [id, { aspect: 'effect', key: tenant, of: step, note: `${step.step}` }] as const,
+        ),
+      );
+    };
+    await look(of('createTenant', 1));
+    const ofDelete = of('deleteTenant', 2);
+    await this.#recording.ask('deleteTenant', { aspect: 'reply', key, values: { id: created.id }, of: ofDelete });
+    await look(ofDelete);
+  }
+
+  /** Sends each operation other values for each of its fields, at its limits and beyond. */
+  async #tryValues(place: Place): Promise<void> {
+    const { tenant } = place;
+    const workspaceId = (await this.#create('createWorkspace', tenant, {})).id;
+    const { id, email } = await this.#create('createInbox', tenant, {}, { workspaceId });
+    const webhook = await this.#create('createWebhook', tenant, {}, { workspaceId });
+    const draftId = (await this.#create('createDraft', tenant, { id }, { email })).id;
+    const listId = (await this.#create('createList', tenant, { id })).id;
+    const values = (row: OperationRow): PathValues => {
+      if (collectionOf(row.path) === 'webhooks') return { id: webhook.id };
+      if (collectionOf(row.path) === 'workspaces') return { id: workspaceId };
+      // A message that does not exist is refused after its body: the messages of the run stay as they are.
+      return { ...unknownValues(row), id, draftId, listId };
+    };
+    const words = { workspaceId, email };
+    for (const row of OPERATION_ROWS) {
+      if (row.id === 'createTenant') continue;
+      for (const { note, changes } of bodyVariants(row)) {
+        // A name that is taken would be another refusal, so each request has names of its own.
+        const body = { ...this.#bodyOf(row.id, words), ...changes };
+        // The service chooses a name that is missing, and an experiment finds in which form.
+        if (row.id === 'createInbox' && !(body as { username?: unknown }).username) continue;
+        const ignored = ['updatedAt'];
+        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: values(row), body, note, ignored });
+      }
+      if (row.method !== 'GET') continue;
+      const isWithin = row.path.includes('{');
+      const asked = { aspect: 'input', ignored: ['window'] } as const;
+      const key = isWithin ? tenant : place.workspace;
+      if (!isUsable(key)) continue;
+      await this.#recording.askAll(
+        queryVariants(row).map(
+          (query) => [row.id, { ...asked, key, values: isWithin ? valuesFor(row, place) : {}, query }] as const,
+        ),
+      );
+    }
+    for (const operation of ['createList', 'createDraft', 'createWebhook'] as const) {
+      await this.#recording.note(`${operation}: two at once`, operation, async () => {
+        const path = OPERATIONS[operation].path.replace('{id}', String(id));
+        const bodies = [this.#bodyOf(operation, words), this.#bodyOf(operation, words)];
+        const replies = await Promise.all(bodies.map((body) => this.#s.post(path, body, { key: tenant.text })));
+        const ids = new Set(replies.map((reply) => reply.body.id));
+        return { statuses: replies.map(({ status }) => status).toSorted(), things: ids.size };
+      });
+    }
+  }
+
+  /** Tries keys that are almost right: shortened, lengthened, in other letters, and sent in each way that clients have. */
+  async #tryKeyForms(place: Place, sibling: Place): Promise<void> {
+    const forms = [place.tenant, place.workspace, place.inbox].filter(isUsable).flatMap(({ role, text }) => [
+      { role: `${role} without its last letter`, text: text.slice(0, -1) },
+      { role: `${role} with one letter more`, text: `${text}x` },
+      { role: `${role} in other letters`, text: text.slice(0, 3) + swapCase(text.slice(3)) },
+    ]);
+    const doors = ['X-API-Key', 'Bearer', 'query'] as const satisfies Door[];
+    const rows = OPERATION_ROWS.filter(({ tiers, id }) => tiers !== 'public' && id !== 'deleteTenant');
+    const aspect = 'key forms';
+    const asked = rows.flatMap((row, index) => {
+      const values = unknownValues(row);
+      const body = isRead(row) ? undefined : INVALID_BODY;
+      return forms.flatMap((key, form) => {
+        // One operation tries each form in each way, the others take turns.
+        const turn = (index + form) % doors.length;
+        const tried = row.id === 'getMe' ? doors : doors.slice(turn, form % 3 === index % 3 ? turn + 1 : turn);
+        return tried.map((door) => [row.id, { aspect, key, values, body, door }] as const);
+      });
+    });
+    await this.#recording.askAll(asked);
+    // A key in the query opens a stream, and nothing else.
+    const inQuery = { aspect, door: 'query', key: place.tenant } as const;
+    await this.#recording.askAll(
+      rows.filter(isRead).map((row) => [row.id, { ...inQuery, values: unknownValues(row) }] as const),
+    );
+    const ways = [
+      ['HEAD', NO_KEY],
+      ['OPTIONS', NO_KEY],
+      ['HEAD', sibling.inbox],
+    ] as const;
+    await this.#recording.askAll(
+      ways.flatMap(([method, key]) =>
+        rows
+          .filter((row) => isRead(row) && (key === NO_KEY || isUsable(key)))
+          .map((row) => {
+            const values = { ...unknownValues(row), ...valuesFor(row, place) };
+            return [row.id, { aspect: 'tiers', method, key, values }] as const;
+          }),
+      ),
+    );
+  }
+
+  /** Deletes a key of a workspace, an inbox and a workspace, and tries their keys on what they could read before. */
+  async #tryDeletedKeys(place: Place): Promise<void> {
+    const { tenant } = place;
+    const workspaceId = (await this.#create('createWorkspace', tenant, {})).id;
+    const inWorkspace = { id: workspaceId };
+    const inbox = await this.#create('createInbox', tenant, {}, { workspaceId });
+    const first = await this.#create('createWorkspaceKey', tenant, inWorkspace);
+    const second = await this.#create('createWorkspaceKey', tenant, inWorkspace);
+    const attempts: readonly (readonly [OperationId, PathValues, RoleKey])[] = [
+      ['deleteWorkspaceKey', { ...inWorkspace, key_id: first.id }, asKey(first.key, 'a deleted key of a workspace')],
+      ['deleteInbox', { id: inbox.id }, asKey(inbox.apiKey, 'the key of a deleted inbox')],
+      ['deleteWorkspace', inWorkspace, asKey(second.key, 'the key of a deleted workspace')],
+    ];
+    for (const [index, [operation, values, key]] of attempts.entries()) {
+      const of = { operation, group: 'deleted keys', step: index + 1 };
+      await this.#recording.ask(operation, { aspect: 'reply', key: tenant, values, note: 'with its key', of });
+      if (!isUsable(key)) continue;
+      const rows = OPERATION_ROWS.filter((row) => isRead(row) && row.tiers !== 'public');
+      await this.#recording.askAll(
+        rows.flatMap((row) => {
+          const own = { ...unknownValues(row), ...(collectionOf(row.path) === 'inboxes' && { id: inbox.id }) };
+          const asked: Asked = { aspect: 'effect', key, values: own, of };
+          return [[row.id, asked] as const];
+        }),
+      );
+    }
+  }
+
   /** Sends a mail, and returns the ids of the received message; no ids if it has not arrived. */
   async #mailBetween(from: Place, to: Place): Promise<PathValues> {
-    const { email } = to;
-    const id = to.values.inboxes?.id;
-    const before = await this.#inboundOf(to);
-    const sent = await this.#create('sendMessage', from.tenant, { id: from.values.inboxes?.id }, { email });
-    if (sent.id === undefined || id === undefined) return {};
-    const arrived = await this.#waitForMail(to, before.length + 1);
-    const message = this.#nameArrived(arrived, before, to);
-    return { messageId: message?.id, threadId: message?.threadId };
-  }
-
-  /**
-   * The messages that an inbox has received, by one of two operations, so that a wrong reply of one does not look like a
-   * lost mail. The requests are not compared, because a target may need more of them than another.
-   */
-  async #inboundOf(place: Place): Promise<{ id: string; threadId: string }[]> {
-    const { id } = place.values.inboxes ?? {};
-    if (id === undefined) return [];
-    const found = new Map<string, { id: string; threadId: string }>();
-    for (const path of [`/v1/inboxes/${id}/messages?${ALL}`, `/v1/messages?inboxId=${id}&${ALL}`]) {
-      const { body } = await this.#s.get(path, { key: place.tenant.text });
-      const messages: Reply['body'][] = Array.isArray(body.messages) ? body.messages : [];
-      for (const message of messages) {
-        if (message?.direction === 'inbound' && typeof message.id === 'string' && !found.has(message.id)) {
-          found.set(message.id, message);
-        }
-      }
-    }
-    return [...found.values()];
-  }
-
-  /** Finds the mail that has arrived since `before`, and names its role. */
-  #nameArrived(arrived: readonly { id: string; threadId: string }[], before: readonly { id: string }[], place: Place) {
-    const message = arrived.find(({ id }) => !before.some((old) => old.id === id));
-    if (!message) return undefined;
-    this.#arrived += 1;
-    this.#recording.name(message.id, `received message ${this.#arrived} of ${place.name}`);
-    this.#recording.name(message.threadId, `the thread of received message ${this.#arrived} of ${place.name}`);
-    return message;
-  }
-
-  async #waitForMail(place: Place, count: number) {
-    const find = async () => {
-      const found = await this.#inboundOf(place);
-      return found.length >= count ? found : undefined;
-    };
-    return (await this.#s.waitOnce('mail', `${count} mails`, find).catch(() => undefined)) ?? [];
+    const { arrived } = await this.#arrivals.during([inboxOf(to)], async () => {
+      const values = { id: from.values.inboxes?.id };
+      const sent = await this.#create('sendMessage', from.tenant, values, { email: to.email });
+      return sent.id === undefined ? undefined : sent;
+    });
+    return { messageId: arrived[0]?.id, threadId: arrived[0]?.threadId };
   }
 
   /** Reads everything with every key of the run. */
@@ -324,8 +486,7 @@ export class OperationSequence {
   /** Calls an operation that lists what a key can reach, without a filter and with each of its filters. */
   async #readAll(row: OperationRow, key: RoleKey, place: Place, places: readonly Place[]): Promise<void> {
     const isTenant = key.role === place.tenant.role || places.some(({ tenant }) => tenant.text === key.text);
-    const counts = ['total', 'counts', 'resources', 'inbox', 'sent', 'starred', 'archived', 'trash', 'scope'];
-    const everything = isTenant ? { hasOthersItems: true, ignored: counts } : {};
+    const everything = isTenant ? OF_WHOLE_TENANT : {};
     const hasLimit = 'query' in row && row.query !== undefined && row.id === 'listAllMessages';
     const ask = (query: string, more: Partial<Asked> = {}) =>
       this.#recording.ask(row.id, { aspect: 'items', key, query, ...more });
@@ -339,161 +500,21 @@ export class OperationSequence {
     for (const { query, filter } of filters) await ask(query, { filter });
   }
 
-  /** Creates, updates and deletes something of each kind, and reads it back after each step. */
-  async #change(at: Place, other: Place, otherTenant: RoleKey | undefined): Promise<void> {
-    for (const row of OPERATION_ROWS.filter(({ id, method }) => method === 'POST' && id in ITEM_PATHS)) {
-      const key = row.id === 'createTenant' ? this.#operatorKey() : at.tenant;
-      if (!isUsable(key)) continue;
-      const object = `${row.id} ${row.path}`;
-      const container = await this.#containerOf(row, at);
-      const words = { email: other.email, workspaceId: at.workspaceId };
-      const created = await this.#create(row.id, key, container, words, { operation: row.id, object, step: 0 });
-      const item = itemValues(row, container, created);
-      const own = { ...at, inbox: row.id === 'createInbox' ? toKey(created.apiKey) : at.inbox };
-      const readers = { own, otherTenant, created };
-      await this.#readBack(row, item, { operation: row.id, object, step: 0 }, readers);
-      const itemPath = ITEM_PATHS[row.id] ?? '';
-      const changes = OPERATION_ROWS.filter(
-        ({ path, method }) => path === itemPath && (method === 'PATCH' || method === 'DELETE'),
-      );
-      for (const [index, change] of changes.entries()) {
-        const of = { operation: change.id, object, step: index + 1 };
-        const body = change.method === 'PATCH' ? this.#bodyOf(change.id, words) : undefined;
-        await this.#recording.ask(change.id, { aspect: 'reply', key, values: item, body, of });
-        await this.#readBack(row, item, of, readers);
-      }
-    }
-  }
-
   #operatorKey(): RoleKey {
     return { role: 'the operator key', text: this.#s.target.operatorKey ?? '' };
-  }
-
-  /** The path of what contains the new object. A key needs a workspace of its own, an entry a list of its own. */
-  async #containerOf({ id }: OperationRow, at: Place): Promise<PathValues> {
-    if (id === 'createWorkspaceKey') return { id: (await this.#create('createWorkspace', at.tenant, {})).id };
-    return { id: at.values.inboxes?.id, listId: at.values.inboxes?.listId };
-  }
-
-  /** Reads an object by its id, by the lists that show it, and with the keys of each tier. */
-  async #readBack(
-    row: OperationRow,
-    item: PathValues,
-    of: NonNullable<Asked['of']>,
-    { own, otherTenant, created }: { own: Place; otherTenant: RoleKey | undefined; created: Reply['body'] },
-  ): Promise<void> {
-    const keys = [own.tenant, own.workspace, own.inbox, ...(otherTenant ? [otherTenant] : [])].filter(isUsable);
-    for (const id of readersOf(row)) {
-      const { path } = OPERATIONS[id];
-      if (path === '/v1/me') {
-        const key = toKey(created.key ?? created.apiKey, 'the new key');
-        if (isUsable(key)) await this.#recording.ask(id, { aspect: 'effect', key, of });
-        continue;
-      }
-      const sought = path.endsWith('}') ? undefined : id === 'listLists' ? item.listId : identityIn(row, item);
-      for (const key of keys) {
-        if (row.id === 'createTenant') continue;
-        const pick =
-          sought === undefined ? {} : { pick: (body: Reply['body']) => ({ listed: findItems(body, sought) }) };
-        const query = id === 'listAllMessages' || id === 'listMessages' ? `?${ALL}` : '';
-        await this.#recording.ask(id, { aspect: 'effect', key, values: item, of, query, note: `${of.step}`, ...pick });
-      }
-    }
-  }
-
-  /** Sends mail in each way between two new inboxes, and reads both inboxes after each mail. */
-  async #mail(): Promise<void> {
-    const tenant: RoleKey = { role: TENANT, text: this.#s.target.key };
-    const workspaceId = this.#s.workspace.id;
-    const inboxes: Place[] = [];
-    for (const name of ['the sender', 'the recipient']) {
-      const body = await this.#create('createInbox', tenant, {}, { workspaceId });
-      const inbox = toKey(body.apiKey, `the key of ${name}`);
-      const values = { inboxes: { id: body.id } };
-      inboxes.push({ name, tenant, workspace: tenant, inbox, email: body.email, workspaceId, values });
-    }
-    const [sender, recipient] = inboxes as [Place, Place];
-    if (!isUsable(sender.inbox) || !isUsable(recipient.inbox)) return;
-    const step = async (id: OperationId, from: Place, to: Place, values: PathValues, words: Partial<Words> = {}) => {
-      const before = await this.#inboundOf(to);
-      const of = { operation: id, object: 'mail', step: stepCount };
-      stepCount += 1;
-      const sent = await this.#create(id, from.tenant, { id: from.values.inboxes?.id, ...values }, words, of);
-      const arrived = sent.id === undefined ? [] : await this.#waitForMail(to, before.length + 1);
-      const message = this.#nameArrived(arrived, before, to);
-      for (const place of [to, from]) {
-        const asked = { aspect: 'effect', key: place.inbox, values: { id: place.values.inboxes?.id }, of } as const;
-        // The text of a forwarded mail contains words of the service.
-        const ignored = id === 'forwardMessage' || isForwarded ? ['plainBody', 'htmlBody', 'snippet'] : [];
-        for (const reader of ['listMessages', 'listThreads', 'listAllMessages', 'countFolders', 'getMetrics'] as const)
-          await this.#recording.ask(reader, { ...asked, ignored, note: `after ${id}` });
-      }
-      isForwarded ||= id === 'forwardMessage';
-      return message;
-    };
-    let stepCount = 0;
-    let isForwarded = false;
-    const first = await step('sendMessage', sender, recipient, {}, { email: recipient.email });
-    if (!first) return;
-    const answered = await step('replyToMessage', recipient, sender, { messageId: first.id });
-    if (answered) await step('replyAllToMessage', sender, recipient, { messageId: answered.id });
-    const draft = await this.#create('createDraft', tenant, sender.values.inboxes ?? {}, { email: recipient.email });
-    await step('sendDraft', sender, recipient, { draftId: draft.id });
-    const sentDraft = { ...sender.values.inboxes, draftId: draft.id };
-    await this.#recording.ask('sendDraft', { aspect: 'reply', key: tenant, values: sentDraft, note: 'once more' });
-    await step('forwardMessage', recipient, sender, { messageId: first.id }, { email: sender.email });
-    await this.#changeMail(recipient, first);
-  }
-
-  /** Marks and deletes a received message, and reads it back. */
-  async #changeMail(at: Place, { id: messageId, threadId }: { id: string; threadId: string }): Promise<void> {
-    const values = { id: at.values.inboxes?.id, messageId, threadId };
-    const readers = [
-      'listMessages',
-      'getMessage',
-      'listAllMessages',
-      'getThread',
-      'listThreads',
-      'countFolders',
-      'getMetrics',
-    ] as const;
-    const readBack = async (operation: OperationId, step: number) => {
-      const of = { operation, object: 'message', step };
-      for (const id of readers) {
-        // The window of the metrics is another one at each request.
-        const pick: Partial<Asked> = /^list(?:All)?Messages$/.test(id)
-          ? { pick: (body: Reply['body']) => ({ listed: findItems(body, messageId) }) }
-          : id === 'getMetrics'
-            ? { pick: ({ counts }: Reply['body']) => ({ counts }) }
-            : {};
-        const ignored = ['plainBody', 'htmlBody', 'snippet'];
-        const asked = { aspect: 'effect', values, of, ignored, note: `${step}`, ...pick } as const;
-        for (const key of [at.inbox, at.tenant]) {
-          if ((id === 'countFolders' || id === 'getMetrics') && key === at.tenant) continue;
-          await this.#recording.ask(id, { ...asked, key, query: id === 'listAllMessages' ? `?${ALL}` : '' });
-        }
-      }
-    };
-    await readBack('getMessage', 0);
-    const change = { aspect: 'reply', key: at.inbox, values } as const;
-    const ofUpdate = { operation: 'updateMessage', object: 'message', step: 1 } as const;
-    await this.#recording.ask('updateMessage', { ...change, body: this.#bodyOf('updateMessage'), of: ofUpdate });
-    await readBack('updateMessage', 1);
-    const ofDelete = { operation: 'deleteMessage', object: 'message', step: 2 } as const;
-    await this.#recording.ask('deleteMessage', { ...change, of: ofDelete });
-    await readBack('deleteMessage', 2);
   }
 
   /** Receives a mail from outside with an attachment, if the target can receive one, and returns its ids. */
   async #receiveAttachment(at: Place): Promise<PathValues | undefined> {
     const { deliver } = this.#s.target;
     if (!deliver || at.email === undefined) return undefined;
-    const before = await this.#inboundOf(at);
     const attachments = [{ filename: 'verify.txt', contentType: 'text/plain', content: 'dmVyaWZ5' }];
     const mail = { from: 'verify@verify.example', subject: 'verify attachment', plainBody: 'verify', attachments };
-    await deliver({ ...mail, to: at.email });
-    const arrived = await this.#waitForMail(at, before.length + 1);
-    const message = this.#nameArrived(arrived, before, at) as Reply['body'];
+    const { arrived } = await this.#arrivals.during([inboxOf(at)], async () => {
+      await deliver({ ...mail, to: at.email });
+      return true;
+    });
+    const [message] = arrived;
     const attachmentId = this.#recording.name(message?.attachments?.[0]?.id, `the attachment of ${at.name}`);
     return { messageId: message?.id, threadId: message?.threadId, attachmentId };
   }
@@ -522,41 +543,27 @@ export class OperationSequence {
     }
   }
 
-  /** Rotates the keys of a new inbox and of a new workspace, and tries the old keys on every operation. */
+  /** Rotates the key of a new inbox, and tries the old key on every operation. */
   async #rotate(at: Place) {
     const inbox = await this.#create('createInbox', at.tenant, {}, { workspaceId: at.workspaceId });
-    const of = (operation: OperationId, step: number) => ({ operation, object: 'rotation', step });
     const inInbox = { id: inbox.id };
-    const readBack = async (step: number) => {
-      for (const id of ['getInbox', 'listInboxes'] as const) {
-        const pick =
-          id === 'listInboxes' ? { pick: (body: Reply['body']) => ({ listed: findItems(body, inbox.id) }) } : {};
-        const asked = { aspect: 'effect', values: inInbox, of: of('rotateInboxKey', step), ...pick } as const;
-        for (const key of [at.tenant, at.workspace].filter(isUsable)) {
-          await this.#recording.ask(id, { ...asked, key, note: `rotation ${step}` });
-        }
-      }
-    };
-    await readBack(0);
     const listId = (await this.#create('createList', at.tenant, inInbox)).id;
     const entryId = (await this.#create('createListEntry', at.tenant, { ...inInbox, listId })).id;
     const draftId = (await this.#create('createDraft', at.tenant, inInbox, { email: at.email })).id;
-    const rotating = { aspect: 'reply', key: at.tenant, values: inInbox, of: of('rotateInboxKey', 1) } as const;
-    const rotated = await this.#recording.ask('rotateInboxKey', rotating);
+    const rotated = await this.#recording.ask('rotateInboxKey', { aspect: 'reply', key: at.tenant, values: inInbox });
     const rotatedMs = performance.now();
     const isRotated = rotated !== undefined && inbox.apiKey !== undefined;
     const oldKey = { role: 'the old key of an inbox', text: isRotated ? inbox.apiKey : '' };
     const inboxes = { ...inInbox, listId, entryId, draftId, address: inbox.email };
     const place = { ...at, values: { ...at.values, inboxes } };
     await this.#tryOldKey(oldKey, place, 'at once', isRead);
-    if (rotated?.key !== undefined) {
-      const newKey = toKey(rotated.key, 'the new key of an inbox');
+    const newKey = asKey(rotated?.key, 'the new key of an inbox');
+    if (isUsable(newKey)) {
       for (const id of ['getMe', 'listMessages'] as const) {
-        const ofKey = { ...of('rotateInboxKey', 1), object: `${id} with the new key` };
-        await this.#recording.ask(id, { aspect: 'effect', key: newKey, of: ofKey, values: inInbox });
+        const of = { operation: 'rotateInboxKey' as const, group: `${id} with the new key`, step: 1 };
+        await this.#recording.ask(id, { aspect: 'effect', key: newKey, of, values: inInbox });
       }
     }
-    await readBack(1);
     await this.#tryOldKey(oldKey, place, 'at once', (row) => !isRead(row));
     return { oldKey, place, rotatedMs };
   }
@@ -569,7 +576,12 @@ export class OperationSequence {
     for (const row of rows.toSorted((a, b) => order(a) - order(b))) {
       const values = { ...unknownValues(row), ...valuesFor(row, place) };
       const body = this.#bodyOf(row.id, { email: place.email });
-      await this.#recording.ask(row.id, { aspect: 'old key', key: oldKey, values, body, note });
+      const asked = { aspect: 'old key', key: oldKey, values, body, note } as const;
+      await this.#recording.ask(row.id, asked);
+      if (isRead(row) && note === 'at once') {
+        await this.#recording.ask(row.id, { ...asked, door: 'Bearer' });
+        await this.#recording.ask(row.id, { ...asked, method: 'HEAD' });
+      }
     }
   }
 
@@ -618,17 +630,62 @@ export class OperationSequence {
       place.workspace,
       place.inbox,
     ];
-    for (const row of OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public')) {
-      for (const key of keys) {
-        if (!isUsable(key) && key !== NO_KEY) continue;
-        if (isRead(row) && [place.tenant, place.workspace, place.inbox].includes(key)) continue;
-        const values = unknownValues(row);
-        // The body is not valid, so that a key that may call the operation creates nothing.
-        const body = isRead(row) ? undefined : { email: 0, name: 0, username: 0, domain: 0, url: 0 };
-        await this.#recording.ask(row.id, { aspect: 'tiers', key, values, body });
-      }
-    }
+    const tried = OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public').flatMap((row) =>
+      keys
+        .filter((key) => isUsable(key) || key === NO_KEY)
+        .filter((key) => !isRead(row) || ![place.tenant, place.workspace, place.inbox].includes(key))
+        .map((key) => {
+          // The body is not valid, so that a key that may call the operation creates nothing.
+          const body = isRead(row) ? undefined : INVALID_BODY;
+          return [row.id, { aspect: 'tiers', key, values: unknownValues(row), body }] as const;
+        }),
+    );
+    await this.#recording.askAll(tried);
   }
+}
+
+/** A body that no operation accepts, so that a key that may call the operation creates nothing. */
+const INVALID_BODY = { email: 0, name: 0, username: 0, domain: 0, url: 0 };
+
+/** The operations that show the whole at a checkpoint. What a list shows completely is not read one by one. */
+const WHOLE_READERS: readonly OperationId[] = [
+  'listWebhooks',
+  'listWorkspaceKeys',
+  'getWorkspace',
+  'listDomains',
+  'listInboxes',
+  'getInbox',
+  'listMessages',
+  'listThreads',
+  'listDrafts',
+  'listLists',
+  'listListEntries',
+  'listAllMessages',
+  'countFolders',
+  'getMetrics',
+  'getMe',
+];
+
+const swapCase = (text: string) =>
+  [...text].map((letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase())).join('');
+
+const inboxOf = ({ name, values, email, tenant }: Place): MailInbox => ({
+  name,
+  id: values.inboxes?.id,
+  email,
+  reader: tenant,
+});
+
+/** What is run of a sequence. */
+export interface SequenceOptions {
+  /** Called with the name of each part when the part begins. */
+  readonly report?: ((step: string) => void) | undefined;
+  /** Only these groups of steps, after each step of which the whole is read. */
+  readonly groups?: readonly string[] | undefined;
+  /** Whether the whole is read after each step, and not only between groups. */
+  readonly isThorough?: boolean | undefined;
+  /** The begin of all names of a sequence that runs once more. */
+  readonly prefix?: string;
 }
 
 const NO_WORDS: Words = { name: 'x', domain: 'x', email: 'x' };
@@ -639,11 +696,6 @@ const hasWorkspace = (id: OperationId) => 'workspaceId' in (BODIES[id]?.({ ...NO
 function withMail(place: Place, mail: PathValues): Place {
   return { ...place, values: { ...place.values, inboxes: { ...place.values.inboxes, ...mail } } };
 }
-
-const toKey = (text: unknown, role = 'the key of the new inbox'): RoleKey => ({
-  role,
-  text: typeof text === 'string' ? text : '',
-});
 
 function uniqueKeys(keys: readonly RoleKey[]): RoleKey[] {
   return [...new Map(keys.filter(isUsable).map((key) => [key.text, key])).values()];
@@ -679,47 +731,3 @@ function filtersAcross({ id }: OperationRow, places: readonly Place[]): { query:
   const further = pages.map((page) => ({ query: `${first?.query}&${page}`, filter: `${first?.filter}&${page}` }));
   return [...workspaces, ...inboxes, ...further];
 }
-
-/** The path of an object that an operation creates, by the operation. */
-export const ITEM_PATHS: { readonly [Id in OperationId]?: string } = Object.fromEntries(
-  OPERATION_ROWS.filter(({ method }) => method === 'POST').flatMap(({ id, path }) => {
-    const item = OPERATION_ROWS.find((row) => row.path !== path && row.path.replace(/\/\{\w+\}$/, '') === path);
-    return item ? [[id, item.path]] : [];
-  }),
-);
-
-/** The values of the path of a new object. */
-function itemValues(row: OperationRow, container: PathValues, created: Reply['body']): PathValues {
-  const name = /\{(\w+)\}$/.exec(ITEM_PATHS[row.id] ?? '')?.[1] ?? 'id';
-  const domain = created.domain?.domain ?? created.domain;
-  const value = name === 'domain' ? domain : name === 'address' ? created.address : created.id;
-  return { ...container, [name]: value };
-}
-
-/** What identifies an object in a list. */
-function identityIn(row: OperationRow, item: PathValues): string {
-  const name = /\{(\w+)\}$/.exec(ITEM_PATHS[row.id] ?? '')?.[1] ?? 'id';
-  return (name === 'address' ? item.id : item[name]) ?? '';
-}
-
-/** The items of a list reply with an id or a name: one, or none. */
-function findItems(body: Reply['body'], identity: string): unknown[] {
-  const list = Object.values(body ?? {}).find(Array.isArray) ?? [];
-  return list.filter((item: Reply['body']) => item?.id === identity || item?.domain === identity);
-}
-
-/** The operations that show what an operation has created: by its id, in a list, and in what contains it. */
-function readersOf(row: OperationRow): OperationId[] {
-  const itemPath = ITEM_PATHS[row.id] ?? '';
-  const readers = OPERATION_ROWS.filter((each) => isRead(each) && (each.path === itemPath || each.path === row.path));
-  return [...readers.map(({ id }) => id), ...(FURTHER_READERS[row.id] ?? [])];
-}
-
-/** The operations that show an object besides those at its own path. */
-const FURTHER_READERS: { readonly [Id in OperationId]?: readonly OperationId[] } = {
-  addInboxAddress: ['getInbox', 'listInboxes'],
-  createListEntry: ['getList', 'listLists'],
-  createWorkspaceKey: ['getMe'],
-  createInbox: ['getMe'],
-  createTenant: ['getMe'],
-};

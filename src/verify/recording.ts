@@ -12,7 +12,16 @@ export interface RoleKey {
 }
 
 /** Which statement about an operation a request checks. */
-export type Aspect = 'reply' | 'effect' | 'items' | 'isolation' | 'tiers' | 'old key';
+export type Aspect = 'reply' | 'effect' | 'items' | 'input' | 'isolation' | 'tiers' | 'old key' | 'key forms';
+
+/** A step of a group: an operation that may change something, with everything that is read after it. */
+export interface Step {
+  readonly operation: OperationId;
+  /** The group of steps, which has things of its own. */
+  readonly group: string;
+  /** The number of the step in its group. */
+  readonly step: number;
+}
 
 /** What a request is for. */
 export interface Asked {
@@ -23,22 +32,39 @@ export interface Asked {
   /** The query without ids, if it has any. */
   readonly filter?: string;
   readonly body?: unknown;
+  /** The method, if it is not that of the operation: HEAD or OPTIONS. */
+  readonly method?: 'HEAD' | 'OPTIONS';
+  /** How the key is sent. Default: in the header `X-API-Key`. */
+  readonly door?: Door;
   /** A word that tells apart requests that are otherwise the same. */
   readonly note?: string;
-  /** If the request reads back the effect of another operation: this operation, the object, and the step. */
-  readonly of?: { readonly operation: OperationId; readonly object: string; readonly step: number } | undefined;
+  /** The step that the request is, or after which it reads. */
+  readonly of?: Step | undefined;
   /** Why the request is not sent, if a value of its path is missing. */
   readonly missing?: string | undefined;
   /** Reduces the reply to what is compared, such as one item of a list. */
   readonly pick?: (body: Reply['body']) => unknown;
   readonly hasOthersItems?: boolean;
   readonly ignored?: readonly string[];
+  /** Whether a list may have any order. */
+  readonly ignoresOrder?: boolean;
 }
 
+/** The ways in which a client can send a key. */
+export type Door = 'X-API-Key' | 'Bearer' | 'query';
+
 /** A request of a run with its reply, or with the reason why there is none. */
-export interface Exchange extends Omit<Asked, 'pick' | 'body' | 'values'> {
+export interface RecordedRequest extends Omit<Asked, 'pick' | 'body' | 'values'> {
   readonly label: string;
   readonly operation: OperationId;
+  /** The path that was sent, with its query. */
+  readonly path?: string;
+  /** The thing that the path leads to: the value of its last parameter. */
+  readonly thing?: string | undefined;
+  /** The body that was sent. */
+  readonly sent?: unknown;
+  /** When it was sent, in milliseconds since 1970. */
+  readonly sentMs?: number;
   readonly reply?: Reply;
   readonly reason?: string;
 }
@@ -53,9 +79,12 @@ export interface Noted {
 
 const METHODS_WITH_BODY = ['POST', 'PATCH'];
 
+/** How many requests that change nothing are sent at the same time. */
+const PARALLEL = 6;
+
 /** Sends the requests of a sequence to one target, and keeps each reply under a label, which is the same on each target. */
 export class Recording {
-  readonly exchanges = new Map<string, Exchange>();
+  readonly requests = new Map<string, RecordedRequest>();
   readonly notes = new Map<string, Noted>();
   /** What the run has created, in order: the values with a role that is printed. */
   readonly roles = new Map<string, string>();
@@ -76,29 +105,47 @@ export class Recording {
   /** Sends a request, and returns the body of a success; `undefined` if there was none. */
   async ask(operation: OperationId, asked: Asked): Promise<Reply['body'] | undefined> {
     const { key, values = {}, query = '', body, note = '', pick, ...rest } = asked;
-    const { method, path } = OPERATIONS[operation];
-    const label = this.#newLabel(
-      [this.part, operation, asked.aspect, key.role, asked.filter ?? query, note].filter(Boolean).join(' · '),
-    );
-    const record = (result: Pick<Exchange, 'reply' | 'reason'>) =>
-      this.exchanges.set(label, { ...rest, key, query, note, label, operation, ...result });
-    const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+    const row = OPERATIONS[operation];
+    const method = asked.method ?? row.method;
+    const words = [this.part, asked.method, operation, asked.aspect, key.role, asked.filter ?? query, asked.door, note];
+    const label = this.#newLabel(words.filter(Boolean).join(' · '));
+    const sent = METHODS_WITH_BODY.includes(method) ? (body ?? {}) : undefined;
+    const names = Array.from(row.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+    const request = { ...rest, key, query, note, label, operation, thing: values[names.at(-1) ?? ''] };
+    // The label is taken at once, so that requests that are sent at the same time are kept in the same order.
+    this.requests.set(label, { ...request, reason: 'the run did not come to it' });
     if (names.some((name) => values[name] === undefined)) {
-      record({ reason: asked.missing ?? 'what the request is about could not be created' });
+      const reason = asked.missing ?? 'what the request is about could not be created';
+      this.requests.set(label, { ...request, reason });
       return undefined;
     }
-    const sent = METHODS_WITH_BODY.includes(method) ? (body ?? {}) : undefined;
     try {
-      const filled = fillPath(path, (name) => String(values[name]), refuseParameter);
-      const reply = await this.session.call(method, filled + query, sent, { key: key.text });
+      const path = fillPath(row.path, (name) => String(values[name]), refuseParameter) + query;
+      const sentMs = Date.now();
+      const through = throughDoor(asked.door, path, key.text);
+      const reply = await this.session.call(method, through.path, sent, through);
       const isSuccess = reply.status >= 200 && reply.status < 300;
-      record({ reply: pick && isSuccess ? { ...reply, body: pick(reply.body) } : reply });
+      if (reply.wasSentTwice) {
+        this.requests.set(label, { ...request, reason: 'its connection was closed once, and it was sent again' });
+        return isSuccess ? reply.body : undefined;
+      }
+      const shown = pick && isSuccess ? { ...reply, body: pick(reply.body) } : reply;
+      this.requests.set(label, { ...request, path, sent, sentMs, reply: shown });
       return isSuccess ? reply.body : undefined;
     } catch (error) {
       if (!(error instanceof VerifyError) || error.endsRun) throw error;
-      record({ reason: error.message });
+      this.requests.set(label, { ...request, reason: error.message });
       return undefined;
     }
+  }
+
+  /** Sends requests that change nothing, several at the same time. */
+  async askAll(asked: readonly (readonly [operation: OperationId, asked: Asked])[]): Promise<void> {
+    const waiting = [...asked];
+    const send = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await this.ask(...next);
+    };
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, waiting.length) }, send));
   }
 
   /** Keeps an observation. If `observe` throws, the reason is kept. */
@@ -114,8 +161,16 @@ export class Recording {
 
   #newLabel(label: string, count = 1): string {
     const counted = count === 1 ? label : `${label} · ${count}`;
-    return this.exchanges.has(counted) ? this.#newLabel(label, count + 1) : counted;
+    return this.requests.has(counted) ? this.#newLabel(label, count + 1) : counted;
   }
+}
+
+/** The path and the headers of a request that sends the key in one of the ways that clients have. */
+function throughDoor(door: Door = 'X-API-Key', path: string, key: string) {
+  if (door === 'X-API-Key') return { path, key, headers: {} };
+  if (door === 'Bearer') return { path, key: '', headers: { Authorization: `Bearer ${key}` } };
+  const separator = path.includes('?') ? '&' : '?';
+  return { path: `${path}${separator}api_key=${encodeURIComponent(key)}`, key: '', headers: {} };
 }
 
 function refuseParameter(name: string, problem: string): VerifyError {

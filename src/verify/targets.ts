@@ -8,17 +8,19 @@ import { type ControlClient, createControlClient } from '../control/table/client
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { type MailboxServer, startServer } from '../server/index.ts';
 import {
+  ConnectionError,
   type HookReceiver,
   NoReplyError,
   type ReceivedCall,
   type Reply,
+  stopReasonOf,
   type Target,
   VerifyError,
 } from './verify-session.ts';
 
 /** The limits for the requests of a run, for the time of one request, and for what the server sends. */
 const LIMITS = {
-  requests: 5000,
+  requests: 20_000,
   timeoutMs: 10_000,
   replyBytes: 4 * 1024 * 1024,
   deliveryBytes: 4 * 1024 * 1024,
@@ -102,7 +104,7 @@ async function send(
     if (timeout.aborted)
       throw new NoReplyError(`${init.method} ${pathname} was not answered within ${timeoutMs / 1000} s`);
     const { cause } = error as { cause?: { code?: string; message?: string } };
-    throw new VerifyError(`${init.method} ${pathname} failed: ${cause?.code || cause?.message || 'no connection'}`);
+    throw new ConnectionError(`${init.method} ${pathname} failed: ${cause?.code || cause?.message || 'no connection'}`);
   }
 }
 
@@ -114,16 +116,13 @@ export function createRunTimeout(ms: number) {
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
-/** Why a run was stopped: by the user, or because its time has passed. */
-export const stopReasonOf = ({ reason }: AbortSignal) =>
-  reason instanceof VerifyError ? reason.message : 'the run was stopped';
-
 function createReply({ status, headers }: Response, text: string): Reply {
   return { status, headers, text, body: parseJson(text) };
 }
 
 async function readText({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
+  // A byte order mark is a part of what is compared.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let text = '';
   for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
     text += decoder.decode(chunk, { stream: true });
@@ -135,7 +134,7 @@ async function readText({ body }: Response): Promise<string> {
 /** Parses a body. If it is `null` or not JSON, returns an empty object, so that its fields can be read. */
 export function parseJson(text: string): unknown {
   try {
-    return parseForeignJson(text) ?? {};
+    return parseForeignJson(text.replace(/^\uFEFF/, '')) ?? {};
   } catch {
     // An experiment on a body that is not JSON reads `text`.
     return {};
@@ -173,11 +172,14 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   const sendInTurn: Target['send'] = async (url, init, purpose) => {
     const isCleanup = purpose === 'clean up';
     await waitForTurn(isCleanup);
-    return await send(url, init, { timeoutMs: options.requestTimeoutMs, signal: isCleanup ? undefined : signal });
+    if (!isCleanup && signal.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
+    const isWhole = isCleanup || purpose === 'create';
+    return await send(url, init, { timeoutMs: options.requestTimeoutMs, signal: isWhole ? undefined : signal });
   };
   const client = await findControlClient(baseUrl);
   const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));
-  const advance = moveClock ?? (options.mayWait ? sleep : undefined);
+  const wait = async (ms: number) => void (await sleep(ms, undefined, { signal }).catch(() => undefined));
+  const advance = moveClock ?? (options.mayWait ? wait : undefined);
   const deliver: Target['deliver'] = client && (async (mail) => void (await client.receiveMessage(mail as never)));
   return { ...options, send: sendInTurn, advance, deliver };
 }

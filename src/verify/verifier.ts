@@ -1,5 +1,11 @@
 import { messageOf } from '../basics/named-error.ts';
-import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../contract/behaviours.ts';
+import { toPrintable } from '../basics/printable.ts';
+import type {
+  BehaviourDefinition,
+  BehaviourId,
+  BehaviourOptions,
+  ChangeableDefinition,
+} from '../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId } from '../contract/operations.ts';
 import { KnownSecrets } from '../world/secrets/known-secrets.ts';
@@ -7,11 +13,12 @@ import { createMask } from '../world/secrets/mask.ts';
 import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
-import { type Finding, maskFinding, type Verification } from './finding.ts';
+import { type Finding, maskFinding, originOfFinding, type Verification } from './finding.ts';
+import { GROUPS } from './groups.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
-import { findInOperations } from './operation-findings.ts';
-import { OperationSequence } from './operation-sequence.ts';
+import { findInOperations, type OperationFinding } from './operation-findings.ts';
+import { OperationSequence, type SequenceOptions } from './operation-sequence.ts';
 import { Recording } from './recording.ts';
 import { startEmulator, type startReceiver } from './targets.ts';
 import { TOLD_BY_OPERATIONS } from './told-by-operations.ts';
@@ -19,6 +26,11 @@ import { MeasuredValue, type Need, type Target, VerifyError, VerifySession } fro
 
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
+
+/** The begin of the ids of findings about the whole, before the names of groups. */
+const OF_WHOLE = 'the whole: after ';
+
+const isGroup = (name: string) => GROUPS.some((groups) => name in groups);
 
 /** For each need: the field of the target that must be set, and the reason to print if the field is not set. */
 const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
@@ -54,7 +66,11 @@ function show(observed: unknown, [difference]: readonly Difference[], side: 'fou
   const items = Array.isArray(observed) ? observed : [observed];
   const isShort = items.every((item) => typeof item !== 'object' || item === null);
   if (!isShort && difference) return `${difference.at}: ${difference[side]}`;
-  return typeof observed === 'string' ? observed : (JSON.stringify(observed) ?? 'nothing');
+  if (typeof observed === 'string') return observed;
+  const shown = items.map((item) => JSON.stringify(item) ?? 'nothing');
+  return Array.isArray(observed)
+    ? `the check saw, in this order: ${shown.join(', then ')}`
+    : `the check saw ${shown[0]}`;
 }
 
 /** Starts an emulator, and opens a session with it that has keys of the same tiers as the session with the server. */
@@ -77,12 +93,17 @@ type CreateReceiver = Target['createReceiver'];
 export interface VerifierOptions {
   /** The behaviours of the server, if they are known: these are then not looked for. */
   readonly profile?: BehaviourOptions | undefined;
+  /** Whether the whole is read after each step of the operations, and not only between groups of steps. */
+  readonly isThorough?: boolean | undefined;
   /** Called with the name of each step when the step begins. */
   readonly report?: ((step: string) => void) | undefined;
 }
 
+/** Writes the answer to a question of the ledger as a statement. */
+const stateAnswer = (question: string, answer: string) => `the answer to "${question}" is: ${answer}`;
+
 /** The fields of a finding that are known before the comparison. */
-type FindingStart = Pick<Finding, 'id' | 'stated' | 'emulator'>;
+type FindingStart = Pick<Finding, 'id' | 'stated' | 'origin' | 'emulator'>;
 
 /** A finding, with the requests that led to it and the operation that it is about, if it is about one. */
 interface Result {
@@ -96,6 +117,7 @@ export class Verifier {
   readonly #server: VerifySession;
   readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
   readonly #profile: BehaviourOptions | undefined;
+  readonly #isThorough: boolean;
   readonly #report: (step: string) => void;
   readonly #behaviours: Record<string, string> = {};
   readonly #results: Result[] = [];
@@ -106,11 +128,12 @@ export class Verifier {
   constructor(
     server: Target,
     receiver: Awaited<ReturnType<typeof startReceiver>>,
-    { profile, report = () => {} }: VerifierOptions = {},
+    { profile, isThorough = false, report = () => {} }: VerifierOptions = {},
   ) {
     this.#server = new VerifySession(server);
     this.#receiver = receiver;
     this.#profile = profile;
+    this.#isThorough = isThorough;
     this.#report = report;
   }
 
@@ -125,7 +148,8 @@ export class Verifier {
       const left = await this.#server.close();
       const reason = error instanceof VerifyError ? error.message : this.#explainForm(error);
       const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
-      throw new VerifyError(`The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${reason}.${hint}`);
+      const text = `The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${reason}.${hint}`;
+      throw new VerifyError(toPrintable(this.#createMask().text(text)));
     } finally {
       // An emulator that could not start must not hide the error above. The other emulators must be closed.
       const started = await Promise.allSettled(this.#emulators);
@@ -133,14 +157,26 @@ export class Verifier {
     }
     this.#report('deleting what the run has created');
     const left = await this.#server.close();
-    const stopped = this.#stopReason === undefined ? {} : { stopped: this.#stopReason };
-    // The server may show a key that was given for the run, in any form.
+    const mask = this.#createMask();
+    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
+    const verification = {
+      findings,
+      behaviours: this.#behaviours as BehaviourOptions,
+      left: left.map(mask.text),
+      requests: this.#server.answered,
+      closedConnections: this.#server.closedConnections,
+    };
+    if (this.#stopReason === undefined) return verification;
+    return { ...verification, stopped: toPrintable(mask.text(this.#stopReason)) };
+  }
+
+  /** Creates a mask for everything that the run prints: the server may show a key or a secret of the run in any form. */
+  #createMask() {
     const known = new KnownSecrets();
     const { key, secondKey, operatorKey } = this.#server.target;
-    for (const given of [key, secondKey, operatorKey]) if (given !== undefined) known.add(given);
-    const mask = createMask(known);
-    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
-    return { ...stopped, findings, behaviours: this.#behaviours as BehaviourOptions, left };
+    const secrets = [key, secondKey, operatorKey, ...this.#server.secrets];
+    for (const secret of secrets) if (secret !== undefined) known.add(secret);
+    return createMask(known);
   }
 
   async #compareAll(): Promise<void> {
@@ -156,10 +192,16 @@ export class Verifier {
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
       this.#report(id);
       const entry: BehaviourDefinition = BEHAVIOURS[id];
-      const start = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
+      const emulator = 'assumption' in entry ? entry.assumption : '';
+      const start = {
+        id,
+        stated: stateAnswer(entry.question, emulator),
+        origin: originOfFinding(entry.origin),
+        emulator,
+      };
       const statements = TOLD_BY_OPERATIONS[id];
-      if (statements) this.#add(this.#conclude(start, entry.told, statements));
-      else this.#add(await this.#compare(session, start, entry.told, EXPERIMENTS[id]));
+      if (statements) this.#add(this.#conclude(start, entry.observableWith, statements));
+      else this.#add(await this.#compare(session, start, entry.observableWith, EXPERIMENTS[id]));
     }
   }
 
@@ -175,19 +217,50 @@ export class Verifier {
 
   /** Runs every operation on the server and on an emulator with the behaviours that were found. */
   async #compareOperations(): Promise<void> {
-    const onServer = new Recording(this.#server);
-    await this.#runUntilStopped(async () => {
-      await new OperationSequence(onServer, this.#report).run();
-    });
-    const { target, workspace, domain } = await this.#useEmulator(0);
-    const { deliver } = this.#server.target;
-    const session = new VerifySession({ ...target, deliver: deliver && target.deliver }, this.#server.runId);
-    const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
-    await new OperationSequence(onEmulator).run();
-    for (const { operation, ...finding } of findInOperations(onServer, onEmulator, this.#stopReason)) {
-      this.#results.push({ finding, operation, calls: new Set() });
+    const isThorough = this.#isThorough;
+    const findings = await this.#compareSequence({ report: this.#report, isThorough });
+    // What only the whole shows is found among the steps of its groups, which run once more.
+    const unexplained = findings.filter(({ id, verdict }) => verdict === 'differs' && id.startsWith(OF_WHOLE));
+    const groups = unexplained.flatMap(({ id }) => id.slice(OF_WHOLE.length).split(' ')).filter(isGroup);
+    let explained: OperationFinding | undefined;
+    if (groups.length > 0 && !isThorough) {
+      this.#report('finding which step has changed the whole');
+      const known = new Set(findings.filter(({ verdict }) => verdict === 'differs').map(({ id }) => id));
+      const again = await this.#compareSequence({ groups, prefix: 'again-' });
+      const news = again.filter(
+        ({ id, verdict }) => verdict === 'differs' && !known.has(id) && !id.startsWith(OF_WHOLE),
+      );
+      explained = news[0];
+      for (const each of news) {
+        const index = findings.findIndex(({ id }) => id === each.id);
+        findings.splice(index < 0 ? findings.length : index, index < 0 ? 0 : 1, each);
+      }
+    }
+    for (const { operation, ...finding } of findings) {
+      const isOfWhole = finding.id.startsWith(OF_WHOLE);
+      const cause = isOfWhole && finding.verdict === 'differs' ? explained : undefined;
+      const shown = cause && { found: `it follows from ${cause.id}`, followsFrom: cause.id };
+      const result = cause ? { ...finding, verdict: 'not compared' as const, ...shown } : finding;
+      this.#results.push({ finding: result, calls: new Set(), ...(!isOfWhole && { operation }) });
     }
     await this.#server.end();
+  }
+
+  /** Runs a sequence on the server and on an emulator, and compares them. */
+  async #compareSequence(options: SequenceOptions): Promise<OperationFinding[]> {
+    const onServer = new Recording(this.#server);
+    await this.#runUntilStopped(async () => {
+      await new OperationSequence(onServer, options).run();
+    });
+    const { target, workspace, domain } = await this.#useEmulator(0);
+    const { deliver, noDeliveries } = this.#server.target;
+    const session = new VerifySession(
+      { ...target, deliver: deliver && target.deliver, noDeliveries },
+      this.#server.runId,
+    );
+    const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
+    await new OperationSequence(onEmulator, { ...options, report: undefined }).run();
+    return findInOperations(onServer, onEmulator, this.#stopReason);
   }
 
   /** Runs a part of the run. If the whole run cannot continue, remembers why; everything else is then not compared. */
@@ -205,6 +278,8 @@ export class Verifier {
     if (needs.startsWith('not from outside')) return needs;
     if (this.#stopReason !== undefined) return this.#stopReason;
     const [field, reason] = NEEDS[needs as Need] ?? [];
+    if (needs === 'receiver' && this.#server.target.noDeliveries)
+      return 'the check needs deliveries, and --no-deliveries is given';
     return field && this.#server.target[field] === undefined ? reason : undefined;
   }
 
@@ -243,18 +318,21 @@ export class Verifier {
   }
 
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
-    const { question, choices, default: defaultValue, told } = BEHAVIOURS[id];
-    const start = { id, stated: question, emulator: defaultValue };
+    const definition: ChangeableDefinition = BEHAVIOURS[id];
+    const { question, choices, default: defaultValue, observableWith } = definition;
+    const stated = stateAnswer(question, choices[defaultValue] ?? defaultValue);
+    const start = { id, stated, origin: originOfFinding(definition.origin), emulator: defaultValue };
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
-    const onServer = await this.#observeServer(id, told, experiment);
+    const onServer = await this.#observeServer(id, observableWith, experiment);
     if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
     const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
     if (matches.length > 1)
       return { ...start, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
-    if (value === undefined) return { ...start, verdict: 'differs', found };
+    if (value === undefined) return { ...start, verdict: 'differs', found: `none of the known answers: ${found}` };
     this.#behaviours[id] = value;
-    return { ...start, verdict: value === defaultValue ? 'agrees' : 'differs', found: value };
+    if (value === defaultValue) return { ...start, verdict: 'agrees', found: value };
+    return { ...start, verdict: 'differs', found: value, accepts: `${id}=${value}` };
   }
 
   /**
@@ -263,7 +341,7 @@ export class Verifier {
    */
   async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
     if (observed instanceof MeasuredValue) {
-      return { matches: observed.value === undefined ? [] : [observed.value], found: 'none of the values' };
+      return { matches: observed.value === undefined ? [] : [observed.value], found: 'the check saw none of these' };
     }
     const compare = async (value: string, index: number) => {
       const session = await this.#useEmulator(index, { [id]: value });

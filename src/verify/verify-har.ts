@@ -5,9 +5,10 @@ import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../contract/operations.ts';
 import { isKeyOfTier, TIERS, type Tier } from '../contract/tiers.ts';
 import { createRouter, splitPath } from '../service/pipeline/router.ts';
+import type { Compared } from './attribute-differences.ts';
 import { compareReplies, Roles } from './compare-replies.ts';
 import { maskFinding, type Verification } from './finding.ts';
-import { type Compared, findingsOf } from './operation-findings.ts';
+import { findingsOf } from './operation-findings.ts';
 import { parseJson, startEmulator } from './targets.ts';
 import { type Reply, type Target, VerifyError } from './verify-session.ts';
 
@@ -66,7 +67,7 @@ export async function verifyHar(text: string, options: HarOptions = {}): Promise
   const entries = parseHar(text);
   const { target, close } = await startEmulator(options.profile ?? {}, undefined);
   try {
-    const replay = new Replay(target, options.keyTier);
+    const replay = new Replay(target, options.keyTier, entries);
     const compared: Compared[] = [];
     for (const [index, entry] of entries.entries()) {
       const result = await replay.compare(entry).catch((error: unknown) => {
@@ -105,9 +106,12 @@ class Replay {
   /** The values of the emulator for recorded ids, keys and domains. */
   readonly #values = new Map<string, string>();
   readonly #tenantKeys: string[] = [];
+  /** The fields whose values the recording hides: several things have the same one. */
+  readonly #hidden: readonly string[];
   #count = 0;
 
-  constructor(target: Target, keyTier: HarKeyTier | undefined) {
+  constructor(target: Target, keyTier: HarKeyTier | undefined, entries: readonly Entry[]) {
+    this.#hidden = hiddenFields(entries);
     this.#target = target;
     this.#keyTier = keyTier;
   }
@@ -125,7 +129,7 @@ class Replay {
     const path = servicePath + url.search;
     const body = request.postData?.text;
     const isWide = !row.path.includes('{');
-    const exchange = {
+    const recorded = {
       label: `${this.#count}`,
       operation: row.id as OperationId,
       aspect: 'reply' as const,
@@ -137,15 +141,22 @@ class Replay {
     const missing = this.#missingIn(`${path} ${body ?? ''}`);
     const reason =
       key === undefined
-        ? 'the key was not made in the recording; --har-key says whose key it was'
+        ? 'the key was not made in the recording, or is hidden; --har-key says whose key it was'
         : missing && 'an id of the request was not made in the recording';
-    if (reason) return { exchange, differences: [], reason, isInformative: false };
+    if (reason) return { request: recorded, differences: [], reason };
+    if (body === undefined && 'body' in row && HAS_BODY.test(headerOf(request, 'content-length') ?? '')) {
+      return { request: recorded, differences: [], reason: 'the recording has no body of the request' };
+    }
     const emulator = await this.#send(row, path, body, key ?? '');
-    const { hasOthersItems, ignored } = exchange;
+    if (found.text === '' && emulator.text !== '' && response.content.text === undefined) {
+      return { request: recorded, differences: [], reason: 'the recording has no body of the reply' };
+    }
+    const { hasOthersItems } = recorded;
+    const ignored = [...recorded.ignored, ...this.#hidden];
     const origin = `the reply of ${row.id}`;
     const differences = compareReplies(found, emulator, { roles: this.#roles, origin, hasOthersItems, ignored });
     this.#learn(found.body, emulator.body);
-    return { exchange, differences, isInformative: false };
+    return { request: recorded, differences };
   }
 
   async #send({ method }: OperationRow, path: string, body: string | undefined, key: string): Promise<Reply> {
@@ -159,9 +170,9 @@ class Replay {
   }
 
   /** Returns the emulator's key for the key of a request; `undefined` if there is none. */
-  #keyOf({ headers }: Entry['request']): string | undefined {
-    const headerOf = (name: string) => headers.find((header) => header.name.toLowerCase() === name)?.value;
-    const sent = headerOf('x-api-key') ?? headerOf('authorization')?.replace(/^bearer +/i, '') ?? '';
+  #keyOf(request: Entry['request']): string | undefined {
+    const bearer = headerOf(request, 'authorization')?.replace(/^bearer +/i, '');
+    const sent = headerOf(request, 'x-api-key') ?? bearer ?? '';
     const known = this.#values.get(sent);
     if (known !== undefined) return known;
     const tier = TIERS.find((each) => isKeyOfTier(sent, each)) ?? this.#keyTier;
@@ -193,7 +204,7 @@ class Replay {
   }
 
   #learnText(name: string, value: string, other: string): void {
-    if (this.#values.has(value) || value === other) return;
+    if (this.#values.has(value) || value === other || this.#hidden.includes(name)) return;
     const isKey = TIERS.some((tier) => isKeyOfTier(value, tier) && isKeyOfTier(other, tier));
     const isId = WHOLE_ID.test(value);
     if (name === 'domain' && value.includes('.')) this.#roles.bindWord(value, other);
@@ -202,6 +213,36 @@ class Replay {
 }
 
 const route = createRouter(OPERATION_ROWS);
+
+/** The length of a body that is not empty. */
+const HAS_BODY = /^[1-9]/;
+
+const headerOf = ({ headers }: Entry['request'], name: string) =>
+  headers.find((header) => header.name.toLowerCase() === name)?.value;
+
+/** The fields with secrets, which a recorder may hide. */
+const FIELDS_OF_SECRETS = ['apiKey', 'key', 'secret', 'imapPassword', 'password'];
+
+/** Returns the fields of secrets that have the same value in several things, because the recorder has replaced it. */
+function hiddenFields(entries: readonly Entry[]): string[] {
+  const owners = new Map<string, Set<unknown>>();
+  const visit = (value: unknown, owner: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const self = 'id' in value ? value.id : owner;
+    for (const [name, each] of Object.entries(value)) {
+      if (FIELDS_OF_SECRETS.includes(name) && typeof each === 'string') {
+        owners.set(`${name} ${each}`, (owners.get(`${name} ${each}`) ?? new Set()).add(self));
+      }
+      visit(each, self);
+    }
+  };
+  for (const { response } of entries) {
+    const body = parseJson(response.content.text ?? '');
+    if (!isNestedDeeper(body)) visit(body, undefined);
+  }
+  const several = [...owners].filter(([, ids]) => ids.size > 1).map(([name]) => name.split(' ')[0] ?? '');
+  return [...new Set(several)];
+}
 
 /** Returns the path of the service in the path of a recorded request, which may begin with the path of a gateway. */
 function servicePathOf(path: string): string {

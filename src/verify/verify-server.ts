@@ -8,7 +8,7 @@ import { Verifier } from './verifier.ts';
 import { VerifyError } from './verify-session.ts';
 
 /** The time in which a run must end, without and with the checks that wait, in milliseconds. */
-export const RUN_TIMEOUTS_MS = { usual: 120_000, slow: 900_000 } as const;
+export const RUN_TIMEOUTS_MS = { usual: 300_000, slow: 1_200_000 } as const;
 
 /** The highest number of requests in a second to a server that is not on this machine. */
 export const DEFAULT_RATE = 25;
@@ -35,9 +35,13 @@ export interface VerifyOptions {
   readonly receiverPort?: number | undefined;
   /** Whether to run also the checks that must wait, such as for a retry. Default: false. */
   readonly slow?: boolean | undefined;
+  /** Whether everything is read after each step, which takes about three times as long. Default: false. */
+  readonly thorough?: boolean | undefined;
+  /** Whether to send no mail, because a mail calls the webhooks that the tenant already has. Default: false. */
+  readonly noDeliveries?: boolean | undefined;
   /** The highest number of requests in a second. Default: 25; on loopback no limit. */
   readonly rate?: number | undefined;
-  /** The time in which the run must end, in milliseconds. Default: 120 s; with `slow` 15 minutes. */
+  /** The time in which the run must end, in milliseconds. Default: 5 minutes; with `slow` 20 minutes. */
   readonly timeoutMs?: number | undefined;
   /** The time in which a reply, a mail, a delivery or a handshake must come, in milliseconds. Default: 10 s. */
   readonly requestTimeoutMs?: number | undefined;
@@ -60,9 +64,11 @@ export interface VerifyOptions {
  */
 export async function verifyServer(options: VerifyOptions): Promise<Verification> {
   const { keys, receiverPort = 0, slow = false, profile, signal, onProgress } = options;
+  const { thorough: isThorough, noDeliveries } = options;
   const baseUrl = parseBaseUrl('baseUrl', options.baseUrl);
   const receiverUrl = options.receiverUrl === undefined ? undefined : parseBaseUrl('receiverUrl', options.receiverUrl);
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
+  const canReceive = isLocal || receiverUrl !== undefined;
   const receiver = await startReceiver(receiverPort, receiverUrl).catch((error: Error) => {
     throw new VerifyError(`The receiver cannot listen on port ${receiverPort}: ${error.message}.`);
   });
@@ -73,13 +79,14 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
       key: keys.tenant,
       secondKey: keys.otherTenant,
       operatorKey: keys.operator,
-      createReceiver: isLocal || receiverUrl !== undefined ? receiver.forServer : undefined,
+      createReceiver: canReceive && !noDeliveries ? receiver.forServer : undefined,
+      noDeliveries,
       mayWait: slow,
       requestTimeoutMs: options.requestTimeoutMs,
       rate: options.rate ?? (isLocal ? undefined : DEFAULT_RATE),
       signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
     });
-    return await new Verifier(server, receiver, { profile, report: onProgress }).run();
+    return await new Verifier(server, receiver, { profile, isThorough, report: onProgress }).run();
   } finally {
     timeout.clear();
     receiver.close();

@@ -35,9 +35,14 @@ export interface Target {
   readonly operatorKey?: string | undefined;
   /**
    * Sends a request, and returns the complete reply. A request to delete what the run has created, or to see whether
-   * that is deleted, is sent also after the end of the run.
+   * that is deleted, is sent also after the end of the run. A request that creates something is not cut off by the end
+   * of the run, so that the run knows what it has created.
    */
-  send(url: string, init: RequestInit, purpose?: 'clean up'): Promise<Reply>;
+  send(url: string, init: RequestInit, purpose?: 'clean up' | 'create'): Promise<Reply>;
+  /** Aborted when the run ends early. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether nothing may be sent that calls the webhooks which the tenant already has. */
+  readonly noDeliveries?: boolean | undefined;
   /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
   /** The longest wait for a reply, a mail, a delivery or a handshake, in milliseconds. Default: 10 s. */
@@ -55,6 +60,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /** Whether the request was sent a second time, after its connection was closed, and may have been done twice. */
+  readonly wasSentTwice?: boolean;
   /** The parsed body; an empty object if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: an experiment reads what another server sends.
   readonly body: any;
@@ -86,6 +93,9 @@ export class VerifyError extends Error {
 /** Thrown when a reply did not come in time. */
 export class NoReplyError extends VerifyError {}
 
+/** Thrown when a connection was closed, or could not be opened, before a reply had come. */
+export class ConnectionError extends VerifyError {}
+
 /** The result of an experiment that finds the value of the behaviour itself, without a comparison with emulators. */
 export class MeasuredValue {
   constructor(readonly value: string | undefined) {}
@@ -97,8 +107,20 @@ const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 /** The longest wait for an effect of a request, and the first pause between two checks, in milliseconds. */
 const WAITS = { longest: 10_000, firstPause: 10 };
 
-/** After so many operations without a reply, or so many server errors in succession, the run ends. */
-const LIMITS = { unanswered: 3, serverErrors: 20 };
+/**
+ * After so many operations without a reply, or so many server errors in succession, the run ends. A request is sent once
+ * more if its connection was closed, and several times if the server asks to wait.
+ */
+const LIMITS = { unanswered: 3, serverErrors: 20, waits: 5, longestWaitMs: 60_000, pauseMs: 250 };
+
+/** The operations that send mail, which calls the webhooks of the tenant. */
+const SENDS_MAIL = /^\/v1\/inboxes\/[^/]+\/(?:send|(?:reply|reply-all|forward)\/[^/]+|drafts\/[^/]+\/send)$/;
+
+/** About how many requests a run sends, to say how far it has come. */
+export const USUAL_REQUESTS = 5500;
+
+/** The fields of replies that are secrets. */
+const SECRET_IN_REPLY = /"(?:apiKey|key|secret|imapPassword|password)" ?: ?"([^"\\]+)"/g;
 
 /** What a run waits for. */
 type AwaitedThing = 'mail' | 'delivery' | 'handshake' | 'event';
@@ -107,8 +129,8 @@ type AwaitedThing = 'mail' | 'delivery' | 'handshake' | 'event';
 export class VerifySession {
   /** The name of the current experiment. `newName()` derives the names of new resources from it. */
   experimentName = '';
-  /** The workspace of this run, which contains its inboxes and webhooks, and a key of this workspace. */
-  workspace = { id: '', key: '' };
+  /** The workspace of this run, which contains its inboxes and webhooks, a key of it, and the key of its first inbox. */
+  workspace = { id: '', key: '', inboxKey: '' };
   /** The domain of new inboxes. */
   domain = '';
   /** The paths of created things, each with the key that may delete the thing and the name of the experiment. */
@@ -128,6 +150,12 @@ export class VerifySession {
   readonly #unanswered = new Map<string, string>();
   /** The number of replies in succession that are server errors. */
   #serverErrors = 0;
+  /** How many requests were answered. */
+  answered = 0;
+  /** How many connections were closed before a reply, so that the request was sent again. */
+  closedConnections = 0;
+  /** The secrets that replies have shown, which nothing may print. */
+  readonly secrets = new Set<string>();
 
   constructor(
     readonly target: Target,
@@ -138,20 +166,30 @@ export class VerifySession {
   /** Creates the workspace of this run. */
   async open(): Promise<void> {
     this.begin('setup');
-    await this.#checkSecondKey();
+    await this.#checkKeys();
     const workspace = await this.add('/v1/workspaces', { name: `verify ${this.runId}` });
     const key = await this.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
-    this.workspace = { id: workspace.id, key: key.key };
+    this.workspace = { id: workspace.id, key: key.key, inboxKey: '' };
     const { email, key: inboxKey } = await this.createInbox();
+    this.workspace.inboxKey = inboxKey;
     if (![workspace.id, key.key, email, inboxKey].every((text) => typeof text === 'string')) {
       throw new VerifyError('the replies to creating a workspace, a key and an inbox have no id, key and email');
     }
     this.domain = email.slice(email.lastIndexOf('@') + 1);
   }
 
-  /** With two keys of one tenant, everything would look like a leak. */
-  async #checkSecondKey(): Promise<void> {
-    const { key, secondKey } = this.target;
+  /** Checks the further keys before anything is created. With two keys of one tenant, everything would look like a leak. */
+  async #checkKeys(): Promise<void> {
+    const { key, secondKey, operatorKey } = this.target;
+    for (const [name, given] of [
+      ['second', secondKey],
+      ['operator', operatorKey],
+    ] as const) {
+      if (given === undefined) continue;
+      const { status } = await this.get('/v1/me', { key: given });
+      if (status === 401)
+        throw new VerifyError(`the server does not accept the ${name} key: GET /v1/me is 401 with it`);
+    }
     if (secondKey === undefined) return;
     const { tenantId } = (await this.get('/v1/me')).body;
     const other = (await this.get('/v1/me', { key: secondKey })).body;
@@ -190,32 +228,66 @@ export class VerifySession {
     this.lastCall = `${method} ${path.replace(/\?.*/, '')}`;
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type = text === undefined ? {} : { 'Content-Type': 'application/json' };
-    const kind = `${method} ${path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')}`;
+    const withoutQuery = path.replace(/\?.*/, '');
+    const kind = `${method} ${withoutQuery.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/gi, '{id}')}`;
     checkPath(method, path);
     const reason = this.#unanswered.get(kind);
     if (reason !== undefined) throw new VerifyError(reason);
+    if (this.target.noDeliveries && method === 'POST' && SENDS_MAIL.test(withoutQuery)) {
+      throw new VerifyError(
+        'the check sends a mail, which calls the webhooks of the tenant, and --no-deliveries is given',
+      );
+    }
     const init = {
       method,
       redirect: 'manual',
       headers: { ...(key !== '' && { 'X-API-Key': key }), ...type, ...headers },
       ...(text !== undefined && { body: text }),
     } as const;
-    const reply = await this.target.send(this.target.baseUrl + path, init).catch((error: unknown) => {
-      if (error instanceof NoReplyError) this.#addUnanswered(kind, error.message);
+    const isCreate = method === 'POST' && COLLECTIONS.test(withoutQuery);
+    const reply = await this.#sendUntilAnswered(path, init, isCreate ? 'create' : undefined).catch((error: unknown) => {
+      if (error instanceof NoReplyError || error instanceof ConnectionError) this.#addUnanswered(kind, error.message);
       throw error;
     });
+    this.answered += 1;
+    for (const [, secret = ''] of reply.text.matchAll(SECRET_IN_REPLY)) this.secrets.add(secret);
     if (reply.headers.get('content-type')?.startsWith('text/html')) this.hasForeignReply = true;
     this.#checkServerErrors(reply);
     this.#remember(method, path.replace(/\?.*/, ''), key, reply);
     return reply;
   }
 
+  /** Sends a request once more if its connection was closed, and later again if the server asks to wait. */
+  async #sendUntilAnswered(path: string, init: RequestInit, purpose: 'create' | undefined): Promise<Reply> {
+    const url = this.target.baseUrl + path;
+    let wasClosed = false;
+    for (let waits = 0; ; waits += 1) {
+      const reply = await this.target.send(url, init, purpose).catch(async (error: unknown) => {
+        if (!(error instanceof ConnectionError) || wasClosed) throw error;
+        wasClosed = true;
+        this.closedConnections += 1;
+        await this.pause(LIMITS.pauseMs);
+        return await this.target.send(url, init, purpose);
+      });
+      const waitMs = reply.status === 429 ? readRetryAfter(reply.headers.get('retry-after')) : undefined;
+      if (waitMs !== undefined && waits < LIMITS.waits) await this.pause(waitMs);
+      // What was sent twice may have been done twice, so the reply may be another one.
+      else return wasClosed && init.method === 'POST' ? { ...reply, wasSentTwice: true } : reply;
+    }
+  }
+
+  /** Waits, but no longer than the run. */
+  async pause(ms: number): Promise<void> {
+    const { signal } = this.target;
+    await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+  }
+
   #addUnanswered(kind: string, reason: string): void {
     this.#unanswered.set(kind, reason);
     if (this.#unanswered.size < LIMITS.unanswered) return;
-    throw new VerifyError(`${this.#unanswered.size} operations were not answered, the last one: ${reason}`, {
-      endsRun: true,
-    });
+    const count = `${this.answered} of about ${Math.max(USUAL_REQUESTS, this.answered)} requests`;
+    const last = `${this.#unanswered.size} operations were not answered, the last one: ${reason}`;
+    throw new VerifyError(`the server stopped answering after ${count}; ${last}`, { endsRun: true });
   }
 
   #checkServerErrors({ status }: Reply): void {
@@ -259,7 +331,11 @@ export class VerifySession {
 
   /** Sends the request that creates a webhook, and returns the reply, which may be a refusal. */
   postWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
-    const webhook = { url: 'https://verify.invalid/', events: ['message.received'], workspaceId: this.workspace.id };
+    const webhook = {
+      url: `https://verify.invalid/${this.runId}`,
+      events: ['message.received'],
+      workspaceId: this.workspace.id,
+    };
     return this.post('/v1/webhooks', { ...webhook, ...fields }, { key });
   }
 
@@ -328,7 +404,9 @@ export class VerifySession {
       if (found !== undefined) return found;
       const remainingMs = deadline - performance.now();
       if (remainingMs < 0) throw new VerifyError(`${what} did not come within ${ms / 1000} s`);
-      await sleep(Math.min(pause, remainingMs + 1));
+      const { signal } = this.target;
+      if (signal?.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
+      await this.pause(Math.min(pause, remainingMs + 1));
     }
   }
 
@@ -361,7 +439,28 @@ export class VerifySession {
   /** Deletes everything that is left, and returns the paths of what could not be deleted. */
   async close(): Promise<string[]> {
     await this.#deleteCreated(() => true);
+    await this.#adoptTagged();
+    await this.#deleteCreated(() => true);
     return [...this.#created.keys(), ...(await this.#findUndeleted())];
+  }
+
+  /** Finds what has the id of this run in its name and is not known: a reply to its creation has not come. */
+  async #adoptTagged(): Promise<void> {
+    if (this.answered === 0) return;
+    for (const key of [this.target.key, this.target.secondKey]) {
+      if (key === undefined) continue;
+      for (const name of ['webhooks', 'inboxes', 'domains', 'workspaces']) {
+        const collection = `/v1/${name}`;
+        const list = await this.#cleanUp('GET', collection, key);
+        if (list === 'no reply') return;
+        const items: unknown[] = Object.values(list?.body ?? {}).find(Array.isArray) ?? [];
+        for (const item of items.filter((each) => JSON.stringify(each).includes(this.runId))) {
+          const [path] = pathsOf(collection, item as Reply['body']);
+          if (path === undefined || this.#deleted.has(path) || this.#created.has(path)) continue;
+          this.#created.set(path, { key, experimentName: '' });
+        }
+      }
+    }
   }
 
   /** Deletes what was created, the newest first. What cannot be deleted stays in the list. */
@@ -408,6 +507,17 @@ export class VerifySession {
     }
   }
 }
+
+/** Returns the milliseconds after which a request may be sent again, from `Retry-After`: seconds, or a date. */
+function readRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LIMITS.longestWaitMs);
+}
+
+/** Why a run was stopped: by the user, or because its time has passed. */
+export const stopReasonOf = ({ reason }: AbortSignal) =>
+  reason instanceof VerifyError ? reason.message : 'the run was stopped';
 
 /** The fields of replies that become parts of later requests. */
 const FIELDS_OF_REQUESTS = ['id', 'email', 'apiKey', 'key', 'secret', 'tenantId', 'threadId', 'messageId', 'name'];

@@ -45,8 +45,15 @@ export interface RequestFault extends Omit<FaultBasis, 'times'> {
   readonly body?: unknown;
   /** The headers that are added to the reply. They replace headers of the reply with the same name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How long the reply waits, in milliseconds of real time: `ms` and up to `jitterMs` more. */
-  readonly latency?: { readonly ms: number; readonly jitterMs: number } | undefined;
+  /** How long the reply waits, in real time. */
+  readonly latency?:
+    | {
+        /** The time that it waits at least, in milliseconds. */
+        readonly ms: number;
+        /** How much longer it waits at most, in milliseconds. */
+        readonly jitterMs: number;
+      }
+    | undefined;
   /** How many requests are allowed in a span of the tenant's time. */
   readonly rateLimit?:
     | {

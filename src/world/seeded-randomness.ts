@@ -1,4 +1,4 @@
-import { checkNumber } from '../basics/number-options.ts';
+import { parseOption, wholeNumber } from '../basics/check-options.ts';
 
 /**
  * A source of bytes that are the same for the same seed. It replaces `Environment.randomBytes`. Never use it for real
@@ -16,13 +16,16 @@ export interface SeededRandom {
 /** How many bytes are skipped at the start and after `mix`, because similar states begin with similar bytes. */
 const SKIPPED = 15;
 
+/** The seeds that there are. */
+export const SEED = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
 /**
  * Creates a source of bytes. All sources with the same seed return the same bytes.
  *
  * @throws {RangeError} unless the seed is a whole number from 0 to 2^53 - 1.
  */
 export function createSeededRandom(seed: number): SeededRandom {
-  checkNumber('seed', seed);
+  parseOption('seed', SEED, seed);
   let state: Sfc32 = [seed >>> 0, Math.floor(seed / 2 ** 32), 0x9e3779b9, 1];
   const nextByte = () => {
     const sum = (state[0] + state[1] + state[3]) >>> 0;

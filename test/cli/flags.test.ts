@@ -6,6 +6,7 @@ import { COMMON_FLAGS, type FlagRow, START_FLAG_ROWS, variableOf } from '../../s
 import { parseCommandLine } from '../../src/cli/run.ts';
 import { BEHAVIOUR_IDS } from '../../src/contract/behaviours.ts';
 import { linesOf, runHere } from '../support/command.ts';
+import { readPage } from '../support/readme.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -411,6 +412,34 @@ test.for(COMMAND_ROWS)('shows %s alone in its help', async ([name, command], { e
   const listed = help.filter((line) => /^ {2}(?:-\w, | {4})--/.test(line));
   expect(listed.map((line) => line.split(/(?<=--\S+)\s/)[0])).toEqual(startsOf(flags));
   for (const [, flag] of flags) expect(unwrap(out.join(' '))).toContain(flag.help);
+});
+
+test.for(COMMAND_ROWS)('the page of the command has every flag of %s', ([name, { flags }], { expect }) => {
+  const page = readPage('src/cli/README.md');
+  const ofStart = page.slice(page.indexOf('generated:flags'), page.indexOf('generated:command-flags'));
+  const [, own = ''] = page.split(new RegExp(`\n### ${name}\n`));
+  const table = own.slice(0, own.search(/\n(?:###|<!--) /));
+  const shown = name === 'start' || name === 'exec' ? ofStart + table : table;
+  for (const [flag, { value, help }] of Object.entries(flags)) {
+    const row = shown
+      .split('\n')
+      .filter((line) => line.includes(`\`--${flag}${value ? ` ${value}` : ''}\``.replaceAll('|', '\\|')));
+    expect(
+      row.some((line) => line.includes(help.replaceAll('|', '\\|'))),
+      `--${flag}`,
+    ).toBe(true);
+  }
+});
+
+test.for(
+  START_FLAG_ROWS.flatMap(([name, row]) => {
+    const [, text] = /\(default:? ([^,;)]+)/.exec(row.help) ?? [];
+    return row.default === undefined || Array.isArray(row.default) || row.value === undefined
+      ? []
+      : [[name, row, text] as const];
+  }),
+)('the help of --%s names its default', ([, { fromText, default: value }, text = ''], { expect }) => {
+  expect(fromText ? fromText(text) : text).toBe(value);
 });
 
 const TEXTS = [['help'], ...COMMAND_ROWS.map(([name]) => ['help', name]), ['behaviours']];

@@ -38,7 +38,7 @@ test.for([['--version'], ['--help'], ['help', 'start']])('loads nothing of the e
 });
 
 test('loads a server to start one, and SMTP only with a port for it', async (test) => {
-  const ofMail = ['mail-listener', 'mail-servers', 'smtp-server'];
+  const ofMail = ['client-limits', 'mail-listener', 'mail-servers', 'smtp-server'];
   const loaded = await filesLoadedBy(test, ['--port', '0']);
   test.expect(loaded).toEqual(test.expect.arrayContaining(['library', 'start-server', 'start']));
   for (const file of [...ofMail, 'imap-server', 'user-handlers', 'verify', 'create-sample']) {

@@ -33,8 +33,7 @@ everywhere('the journal shows a request with its reply', async (service) => {
     status: 201,
     code: null,
     reason: null,
-    assumptions: expect.arrayContaining(['requests.query', 'webhooks.create.secret']),
-    choices: expect.objectContaining({ 'webhooks.create.is-active': 'active' }),
+    choices: { 'webhooks.create.is-active': 'active' },
     faults: [],
     request: {
       query: [['page', '1']],

@@ -32,7 +32,7 @@ everywhere(
     const before = [service.mailbox.snapshot(), other.snapshot()];
     for (const key of [keys.acme.tenant, keys.acme.workspaces.sales, keys.globex.tenant, other.keys.tenant]) {
       for (const form of formsOf(domain)) {
-        const { status, json, headers } = await register(service, form, key);
+        const { status, json } = await register(service, form, key);
         const name = form.toLowerCase();
         expect([status, json]).toEqual([
           409,
@@ -41,7 +41,6 @@ everywhere(
             code: 'ALREADY_EXISTS',
           },
         ]);
-        expect(headers.get('x-mock-assumed')).toContain('domains.create.taken');
         expect((await service.send('GET', `/v1/domains/${form}/verify`, { key })).status).toBe(404);
       }
     }

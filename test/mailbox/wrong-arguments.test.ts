@@ -6,7 +6,7 @@ import * as samples from 'agent-mailbox-mock/samples';
 import * as servers from 'agent-mailbox-mock/server';
 import * as vitest from 'agent-mailbox-mock/vitest';
 import { expect, test } from 'vitest';
-import { SHARED_OPTION_NAMES } from '../../src/mailbox/mailbox.ts';
+import { SHARED_OPTION_NAMES } from '../../src/mailbox/mailbox-options.ts';
 import { MailboxClient, SandboxClient } from '../../src/testing/playwright/mailbox-client.ts';
 
 type AnyFunction = (...input: never[]) => unknown;

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { ROOT } from '../support/root.ts';
 import { type Mutant, type SourceText, withSwitches } from './operators.ts';
@@ -6,16 +6,15 @@ import { type Mutant, type SourceText, withSwitches } from './operators.ts';
 /** What a copy of the project has, beside `src/` and `node_modules/`; each is left out if it is not there. */
 const COPIED = ['test', 'fixtures', '.config', '.ci', '.github', 'package.json', 'tsconfig.json', 'README.md'];
 
-/** Reads the code of these folders of the project, such as `src/world`. */
-export function readSources(folders: readonly string[]): SourceText[] {
-  return folders
-    .flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-        .filter((file) => /\.tsx?$/.test(file))
-        .map((file) => `${folder}/${file.split(sep).join('/')}`),
-    )
-    .sort()
-    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+/** Reads the code of these files and folders of the project, such as `src/world`. */
+export function readSources(places: readonly string[]): SourceText[] {
+  const paths = places.flatMap((place) => {
+    if (!statSync(join(ROOT, place)).isDirectory()) return [place];
+    const names = readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' });
+    return names.map((name) => `${place}/${name.split(sep).join('/')}`);
+  });
+  const code = paths.filter((path) => /\.tsx?$/.test(path)).sort();
+  return code.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
 /**

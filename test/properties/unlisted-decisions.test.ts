@@ -3,6 +3,9 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import {
+  type AssumptionDefinition,
+  type AssumptionId,
+  assumptionsAbout,
   BEHAVIOURS,
   type BehaviourDefinition,
   type BehaviourId,
@@ -19,21 +22,24 @@ import { CALLS } from '../support/openapi-examples.ts';
  * null, empty, of white space, padded, in capital letters, with a line break, as long as allowed and one longer, twice,
  * of a wrong type. The OpenAPI document says whether a form is valid. An entry must explain what it does not say: that a
  * valid form is refused, that an invalid one is accepted, that the stored value is not the one that was sent, and what
- * the forms in `NEVER_STATED` mean. The reply must name the entry, and must not name it for a usual value of the field.
+ * the forms in `NEVER_STATED` mean. If the entry is a choice, the reply must name it, and must not name it for a usual
+ * value of the field. If it is an assumption, it must say that it is about the operation and the field, or the table
+ * `EXPLAINED` must say which outcomes it explains.
  *
- * A failure names the operation, the field and the form. Then add an entry (src/contract/behaviours/README.md) and let
- * the code record it; or let the schema state the outcome.
+ * A failure names the operation, the field and the form. Then add an entry (src/contract/behaviours/README.md), or let
+ * the schema state the outcome.
  */
 
 /** The forms of which a schema can say that they are accepted, but not what they mean. */
 const NEVER_STATED: ReadonlySet<string> = new Set(['null', 'twice in the array', 'repeated in the query']);
 
-/** Entries that a reply names because it is an error, whatever the error is about. */
-const OF_EVERY_ERROR: readonly string[] = ['errors.shape', 'errors.statuses', 'errors.codes'];
+/** The entry that a reply names because it is an error, whatever the error is about. */
+const OF_EVERY_ERROR: BehaviourId = 'errors.shape';
 
 /**
- * Outcomes that are explained in another way: by an entry that the reply also names for a usual value, or that the reply
- * to reading the resource names; or by the reason why there is no decision.
+ * Outcomes that are explained in another way: by a choice that the reply also names for a usual value, or that the reply
+ * to reading the resource names; by an assumption about every request, or about more than a field; or by the reason why
+ * there is no decision.
  */
 const EXPLAINED: readonly (readonly [
   outcome: RegExp,
@@ -45,8 +51,15 @@ const EXPLAINED: readonly (readonly [
   [/ (?:limit|offset) 01$/, { entry: 'messages.list.pagination' }],
   [/^(?:create|update)Draft (?:to|cc|bcc) twice in the array$/, { noDecision: 'the list is kept as it was sent' }],
   [/^createDraft again$/, { noDecision: 'a draft has nothing that could be the same' }],
-  [/^createTenant again$/, { entry: 'requests.equal-names' }],
+  [/^(?:createTenant|createWorkspaceKey|createList) again$/, { entry: 'requests.equal-names' }],
   [/^addInboxAddress again$/, { entry: 'inboxes.addresses.create.reply' }],
+  [/^createWebhook again$/, { entry: 'webhooks.create.same-url' }],
+  [/^createDomain again$/, { entry: 'domains.create.taken' }],
+  [/^createListEntry again$/, { entry: 'lists.entries.taken' }],
+  [/ null$/, { entry: 'requests.null-fields' }],
+  [/ (?:longer|more items) than allowed$/, { entry: 'requests.limits' }],
+  [/ (?:repeated in the query|unknown parameter)$/, { entry: 'requests.query' }],
+  [/ (?:(?:workspace|inbox|workspaceId|replyToMessageId)|id) in capital letters$/, { entry: 'requests.letter-case' }],
 ];
 
 const id = (kind: string, number = 1) => `ac3e0000-000${kind}-4000-8000-00000000000${number}`;
@@ -309,10 +322,28 @@ function decisionOf(
   return isKept ? undefined : `shown as ${JSON.stringify(shown[name])?.slice(0, 100)}`;
 }
 
-/** Returns whether an entry explains an outcome: the reply names it, and does not name it for a usual value. */
+/**
+ * Returns whether an entry explains an outcome: a choice that the reply names and does not name for a usual value, an
+ * assumption about the field, or what the table says. `outcome` is an operation, a field and a form.
+ */
 function isExplained(outcome: string, named: readonly string[], usual: readonly string[]): boolean {
-  if (named.some((each) => !usual.includes(each) && !OF_EVERY_ERROR.includes(each))) return true;
-  return EXPLAINED.some(([pattern, by]) => pattern.test(outcome) && (!('entry' in by) || named.includes(by.entry)));
+  if (named.some((each) => !usual.includes(each) && each !== OF_EVERY_ERROR)) return true;
+  const [operation = '', field = ''] = outcome.split(' ');
+  if (assumptionsAbout(operation).some((each) => definitionOf(each).fields?.includes(field))) return true;
+  return EXPLAINED.some(
+    ([pattern, by]) => pattern.test(outcome) && (!('entry' in by) || isSaid(by.entry, operation, named)),
+  );
+}
+
+/** Returns whether a reply names a choice, or whether an assumption is about the operation or about every request. */
+function isSaid(entry: BehaviourId, operation: string, named: readonly string[]): boolean {
+  const definition: BehaviourDefinition = BEHAVIOURS[entry];
+  if (!('assumption' in definition)) return named.includes(entry);
+  return definition.operations === undefined || definition.operations.includes(operation);
+}
+
+function definitionOf(entry: AssumptionId): AssumptionDefinition {
+  return BEHAVIOURS[entry];
 }
 
 const baseOf = (operationId: OperationId): Sent => {
@@ -457,7 +488,8 @@ describe('no outcome is a decision without an entry in the ledger', () => {
       if (list === undefined || !operationId.startsWith('list')) continue;
       seen.push(`${operationId} ${list.length > 1}`);
       for (const [what, pattern] of Object.entries(ABOUT_LISTS)) {
-        if (!named.some((each) => pattern.test(textOf(each)))) missing.push(`${operationId} does not name its ${what}`);
+        const about = [...named, ...assumptionsAbout(operationId)];
+        if (!about.some((each) => pattern.test(textOf(each)))) missing.push(`${operationId} does not name its ${what}`);
       }
     }
     expect(seen.filter((each) => each.endsWith('false'))).toEqual([]);
@@ -484,7 +516,7 @@ describe('no outcome is a decision without an entry in the ledger', () => {
         for (const name of headers.keys()) {
           if (protectsBrowsers.has(name)) continue;
           const by = stated[name];
-          if (by === undefined || (typeof by === 'string' && !named.includes(by)))
+          if (by === undefined || (typeof by === 'string' && !isSaid(by, operationId, named)))
             unstated.add(`${operationId} ${name}`);
         }
       }

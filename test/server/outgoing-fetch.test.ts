@@ -6,7 +6,7 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createReceiverRules } from '../../src/server/outgoing-fetch.ts';
-import { parseSettings } from '../../src/server/server-settings.ts';
+import { parseSettings } from '../../src/server/server-options.ts';
 import { fetchInProcess } from '../../src/world/fetch-in-process.ts';
 import { senderTo } from '../support/send.ts';
 import { serve } from '../support/serve.ts';

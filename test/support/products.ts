@@ -54,7 +54,7 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
     ],
     imports: [
       // What steps do: types of control calls, and the forms of times.
-      'src/control/journal/mail-filter.ts',
+      'src/control/mail/mail-filter.ts',
       'src/control/mailbox-clock.ts',
       'src/control/call-fields.ts',
       'src/control/correspondent-options.ts',

@@ -4,7 +4,7 @@ import { defaultFixture } from 'agent-mailbox-mock';
 import { showSize } from '../../src/basics/size.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { byGroup, START_FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
+import { byGroup, type FlagRow, START_FLAG_ROWS, START_FLAGS, variableOf } from '../../src/cli/flags.ts';
 import { usageOf } from '../../src/cli/run.ts';
 import {
   BEHAVIOUR_IDS,
@@ -18,10 +18,11 @@ import {
 import { ERRORS } from '../../src/contract/errors.ts';
 import { describeOperation } from '../../src/contract/openapi/create-openapi.ts';
 import { type Json, toJsonSchema } from '../../src/contract/openapi/document.ts';
-import type { OperationDefinition } from '../../src/contract/operation.ts';
+import { type OperationDefinition, tiersOf as tiersUnder } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { NAMED_FAULTS } from '../../src/control/faults/named-faults.ts';
+import { SEARCH_HELP } from '../../src/control/journal/from-entries/search-terms.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
 import { fieldNamesOf } from '../../src/control/table/control-openapi.ts';
@@ -61,7 +62,8 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   shapes: shapesTable,
   behaviours: behavioursTables,
   errors: errorsTable,
-  flags: flagsTable,
+  flags: flagsTables,
+  'command-flags': commandFlagsTables,
   commands: commandsTable,
   simulators: simulatorsTable,
   'named-faults': namedFaultsTable,
@@ -72,6 +74,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   control: controlTable,
   limits: limitsTable,
   samples: samplesTables,
+  search: searchTable,
   'sample-readings': sampleReadingsTable,
   'unseen-forms': unseenFormsTable,
   ...Object.fromEntries(
@@ -125,9 +128,7 @@ const fixture = parseFixture(defaultFixture);
 const behaviours = parseBehaviours();
 const rowOf = (id: (typeof OPERATION_IDS)[number]): OperationDefinition => OPERATIONS[id];
 
-function tiersOf(row: OperationDefinition): readonly Tier[] {
-  return row.tiers === 'public' ? [] : row.tiers((id) => behaviours[id]);
-}
+const tiersOf = (row: OperationDefinition): readonly Tier[] => tiersUnder(row, (id) => behaviours[id]);
 
 const OWNERS: Readonly<Record<Tier, string>> = {
   operator: 'the operator of the platform',
@@ -347,6 +348,13 @@ function controlTable(): string {
   return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
 }
 
+function searchTable(): string {
+  return table(
+    ['Part of a search', 'It finds'],
+    SEARCH_HELP.map(({ example, finds }) => [code(example), finds]),
+  );
+}
+
 /** A table for each family. */
 function samplesTables(): string {
   const families = [...new Set(samples.map(({ family }) => family))];
@@ -404,15 +412,36 @@ function errorsTable(): string {
   return table(['Status', 'Code', 'Meaning'], rows);
 }
 
-function flagsTable(): string {
-  const tables = [...byGroup(START_FLAG_ROWS)].map(([group, rows]) => {
-    const cells = rows.map(([name, { short, value, help }]) => {
-      const long = value === undefined ? `--${name}` : `--${name} ${value}`;
-      return [short ? `${code(`-${short}`)}, ${code(long)}` : code(long), code(variableOf(name)), help];
-    });
-    return `### ${group}\n\n${table(['Flag', 'Variable', 'Meaning'], cells)}`;
+function flagsTables(): string {
+  const tables = [...byGroup(START_FLAG_ROWS)].map(([group, rows]) => `### ${group}\n\n${flagsTable(rows)}`);
+  return tables.join('\n\n');
+}
+
+/** The flags of each other command, without variables; of `exec`, those that `start` does not have in the same way. */
+function commandFlagsTables(): string {
+  const { start: _, ...others } = COMMANDS;
+  const tables = Object.entries(others).flatMap(([name, { flags }]: [string, Command]) => {
+    const rows: readonly FlagRow[] = Object.entries(flags);
+    const own = rows.filter(([flag, row]) => name !== 'exec' || !isFlagOfStart(flag, row));
+    const cells = own.map(([flag, row]) => [formsOf(flag, row), row.help]);
+    return own.length === 0 ? [] : `### ${name}\n\n${table(['Flag', 'Meaning'], cells, NARROW)}`;
   });
   return tables.join('\n\n');
+}
+
+function isFlagOfStart(name: string, { help }: Command['flags'][string]): boolean {
+  return (START_FLAGS as Command['flags'])[name]?.help === help;
+}
+
+function flagsTable(rows: readonly FlagRow[]): string {
+  const cells = rows.map(([name, row]) => [formsOf(name, row), code(variableOf(name)), row.help]);
+  return table(['Flag', 'Variable', 'Meaning'], cells);
+}
+
+/** How a flag can be written, such as `-p`, `--port <port>`. */
+function formsOf(name: string, { short, value }: Command['flags'][string]): string {
+  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+  return short ? `${code(`-${short}`)}, ${code(long)}` : code(long);
 }
 
 function commandsTable(): string {

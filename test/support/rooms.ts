@@ -9,7 +9,7 @@ interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   basics: {
     belongs:
-      'small helpers: JSON paths, base64, sizes, durations, URLs, numeric options, named errors, suggestions for a wrong word, the version',
+      'small helpers: JSON paths, base64, sizes, durations, URLs, the form and the check of options, named errors, suggestions for a wrong word, the version',
     not: 'anything that knows of mail, of HTTP or of the service',
   },
   contract: {
@@ -56,7 +56,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'sockets; anything that the service needs to answer a client',
     parts: {
       table: 'the control calls: one row each, their replies, and their client',
-      journal: 'requests and mails that were seen, and the live feed',
+      journal:
+        'requests and entries as control calls show them, and the live feed; `from-entries/` is what control calls and the page on a trace both compute from these',
+      mail: 'the mail of all inboxes, as rows: search, details, waits, removal',
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family',
       faults:
@@ -108,7 +110,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   inspector: {
     belongs:
-      'the page: a browser program that uses only control calls and imports only their client and types from other rooms',
+      'the page: a browser program that uses only control calls; from other rooms it imports only types, their client, and `control/journal/from-entries/`',
     not: 'anything that Node runs',
     parts: {
       views: 'a folder for each view: mail, deliveries with the check of signatures, requests, keys, settings',

@@ -82,6 +82,34 @@ test('another secret is named, without the secret', async () => {
   expect(JSON.stringify(findings)).not.toContain('whsec_A');
 });
 
+test('a recording without bodies, or with keys that are all hidden alike, accuses nobody', async () => {
+  const hidden = createRecorder({
+    change: (_, text) =>
+      text
+        .replaceAll(/"(apiKey|secret|imapPassword|password)":"[^"]*"/g, '"$1":"ak_xxxxxxxxxxxxxxxx"')
+        .replaceAll(/whsec_[^"]+/g, 'ak_xxxxxxxxxxxxxxxx'),
+  });
+  await recordStory(hidden);
+  const other = await hidden.send({ method: 'POST', path: '/v1/inboxes', body: { username: 'verify-other' } });
+  await hidden.send({ method: 'GET', path: `/v1/inboxes/${other.id}` });
+  const bodiless = JSON.parse(hidden.har());
+  for (const { response } of bodiless.log.entries) delete response.content.text;
+  for (const har of [hidden.har(), JSON.stringify(bodiless)]) {
+    const { findings } = await verifyHar(har);
+    expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
+  }
+});
+
+test('with a recording, the command says which flags about a server it ignores', async () => {
+  const recorder = createRecorder();
+  await recordStory(recorder);
+  const file = join(await mkdtemp(join(tmpdir(), 'har-')), 'recording.har');
+  await writeFile(file, recorder.har());
+  const { code, err } = await runHere(['verify', '--har', file, '--base-url', 'http://127.0.0.1:9', '--api-key', KEY]);
+  expect(code).toBe(0);
+  expect(err).toContain('with --har a recording is compared, and no server: --base-url, --api-key ignored.');
+});
+
 test('a request about what was not made in the recording is not compared', async () => {
   const recorder = createRecorder();
   await recorder.send({ method: 'GET', path: '/v1/inboxes/11111111-2222-4333-8444-555555555555' });

@@ -10,7 +10,7 @@ import { MeasuredValue, VerifySession } from '../../src/verify/verify-session.ts
 /** The limit of a call runs in real time, up to half a minute: its shorter values show that it is told. */
 const IN_REAL_TIME = { 'deliveries.timeout': ['100ms', '1s'] } as Readonly<Record<string, readonly string[]>>;
 
-const told = CHANGEABLE_IDS.filter((id) => !BEHAVIOURS[id].told.startsWith('not from outside'));
+const told = CHANGEABLE_IDS.filter((id) => !BEHAVIOURS[id].observableWith.startsWith('not from outside'));
 
 /** What an experiment observes of an emulator with one value. */
 async function observe(
@@ -46,11 +46,11 @@ async function tellApart(id: (typeof told)[number]): Promise<void> {
 
 describe('the experiments of verify', () => {
   test('each entry of the ledger is told by one experiment or by statements about operations, or says why it cannot be', () => {
-    const without = BEHAVIOUR_IDS.filter((id) => BEHAVIOURS[id].told.startsWith('not from outside'));
+    const without = BEHAVIOUR_IDS.filter((id) => BEHAVIOURS[id].observableWith.startsWith('not from outside'));
     expect([...Object.keys(EXPERIMENTS), ...Object.keys(TOLD_BY_OPERATIONS)].toSorted()).toEqual(
       BEHAVIOUR_IDS.filter((id) => !without.includes(id)).toSorted(),
     );
-    for (const id of without) expect(BEHAVIOURS[id].told).toMatch(/^not from outside: [a-z].{20,}[^.]$/);
+    for (const id of without) expect(BEHAVIOURS[id].observableWith).toMatch(/^not from outside: [a-z].{20,}[^.]$/);
   });
 
   test.for(told.filter((id) => !(id in IN_REAL_TIME)))('the values of %s are told apart', tellApart);

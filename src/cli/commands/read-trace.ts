@@ -77,8 +77,6 @@ async function* readWholeLines(handle: FileHandle, file: string): AsyncGenerator
   if (startBytes > 0) yield Buffer.concat(start).toString();
 }
 
-const KNOWN_TYPES: ReadonlySet<string> = new Set<TraceLine['type']>(['trace', 'tenant', 'entry', 'story', 'sample']);
-
 /** Parses a line. A line of a type that this version does not know is skipped. */
 function parseLine(line: string, number: number, file: string): TraceLine | undefined {
   let value: unknown;
@@ -93,7 +91,8 @@ function parseLine(line: string, number: number, file: string): TraceLine | unde
       `The trace ${file} has the version ${version}, and this ${NAME} reads up to ${TRACE_VERSION}; use a newer one.`,
     );
   }
-  if (typeof type === 'string' && !KNOWN_TYPES.has(type)) return undefined;
+  const isKnown = traceLine().options.some(({ shape }) => shape.type.value === type);
+  if (typeof type === 'string' && !isKnown) return undefined;
   const parsed = traceLine().safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -1,8 +1,8 @@
+import type { OptionProblem } from '../../basics/check-options.ts';
 import { parseForeignJson } from '../../basics/foreign-json.ts';
-import type { OptionProblem } from '../../basics/option-error.ts';
 import type { FaultName, InitialFault } from '../../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
-import type { ListenOptions, ServerOptions } from '../../server/start-server.ts';
+import type { ServerOptions } from '../../server/start-server.ts';
 import {
   type Flag,
   type GivenFlag,
@@ -13,7 +13,7 @@ import {
   readText,
   UsageError,
 } from '../command.ts';
-import { START_FLAGS } from '../flags.ts';
+import { type OptionName, START_FLAGS } from '../flags.ts';
 
 /** The settings of `agent-mailbox-mock start`. */
 export type StartSettings = ReturnType<typeof readStartSettings>;
@@ -54,20 +54,19 @@ export function readStartSettings(flags: GivenFlags, defaultPort = DEFAULT_PORT)
 
 type FlagName = keyof typeof START_FLAGS;
 
-/** The options that a flag sets alone. A server has a port and a host even without flags. */
-type OptionsOfFlags = Omit<ListenOptions, 'handlers' | 'log' | 'colour' | 'port' | 'host'> &
-  Pick<ServerOptions, 'seed' | 'maxMailBytes' | 'loopLimit' | 'journalSize'> & { port: number; host: string };
-
 /** Converts each flag that sets an option of `startServer`. A text that cannot be converted stays, and is refused. */
-function readOptions(flags: GivenFlags): Partial<OptionsOfFlags> {
+function readOptions(flags: GivenFlags): OptionsOfFlags {
   const options: Record<string, unknown> = {};
   for (const [name, definition] of Object.entries<Flag>(START_FLAGS)) {
     const given = flags[name];
     if (given && definition.option !== undefined) options[definition.option] = convert(definition, given);
   }
   // `startServer` checks each value.
-  return options as Partial<OptionsOfFlags>;
+  return options as OptionsOfFlags;
 }
+
+/** The options that a flag sets alone. */
+type OptionsOfFlags = { readonly [Name in OptionName]?: NonNullable<ServerOptions[Name]> };
 
 function convert({ value, multiple, fromText }: Flag, given: GivenFlag): unknown {
   if (value === undefined || multiple) return given.value;

@@ -1,8 +1,9 @@
+import { optionProblemOf } from '../../basics/check-options.ts';
 import { createNameCheck } from '../../basics/named-error.ts';
-import { optionProblemOf } from '../../basics/option-error.ts';
-import { MailLimitError } from '../../basics/size.ts';
+
 import { NAME } from '../../basics/version.ts';
 import { BehaviourError } from '../../contract/behaviours.ts';
+import { MailLimitError } from '../../contract/mail-limits.ts';
 import { defaultFixture } from '../../fixture/default-fixture.ts';
 import type { NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { startServer } from '../../server/index.ts';

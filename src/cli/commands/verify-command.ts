@@ -42,6 +42,12 @@ export const verify: RunCommand = async (terminal, flags) => {
     if (file !== undefined) await checkOutput(file, OUTPUT_KINDS[kind as keyof typeof outputs], readForce(flags));
   }
   const har = textOfFlag(flags.har);
+  if (har !== undefined) {
+    const ignored = OF_RUNNING_SERVER.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+    if (ignored.length > 0) {
+      terminal.err(`${NAME}: with --har a recording is compared, and no server: ${ignored.join(', ')} ignored.`);
+    }
+  }
   const run = har === undefined ? compareServer(terminal, flags, behaviours) : compareHar(har, flags, behaviours);
   const result = await run.catch((error: unknown) => {
     throw error instanceof VerifyError ? new CannotRunError(error.message) : error;
@@ -62,6 +68,22 @@ export const verify: RunCommand = async (terminal, flags) => {
   }
   return exitCodeOf(result);
 };
+
+/** The flags that are about a running server. */
+const OF_RUNNING_SERVER = [
+  'base-url',
+  'api-key',
+  'second-key',
+  'operator-key',
+  'receiver-url',
+  'receiver-port',
+  'slow',
+  'thorough',
+  'no-deliveries',
+  'rate',
+  'timeout',
+  'yes',
+];
 
 async function compareServer(terminal: Terminal, flags: GivenFlags, profile: BehaviourOptions | undefined) {
   const { isLocal, ...options } = parseSettings(flags);
@@ -124,6 +146,8 @@ function parseSettings(flags: GivenFlags) {
     rate: parseOne(VERIFY_FLAGS.rate, flags.rate),
     timeoutMs: timeoutS === undefined ? undefined : timeoutS * 1000,
     slow: flags.slow?.value === true,
+    thorough: flags.thorough?.value === true,
+    noDeliveries: flags['no-deliveries']?.value === true,
   };
 }
 

@@ -3,7 +3,7 @@ import { headerName } from '../header-fields.ts';
 
 /** Behaviours of the deliveries to webhooks. */
 export const deliveryBehaviours = defineBehaviours(
-  { section: '6', told: 'receiver' },
+  { section: '6', observableWith: 'receiver' },
   {
     'deliveries.payload': assumed('What does the payload of a delivery contain?', {
       'reference-and-content':
@@ -17,7 +17,7 @@ export const deliveryBehaviours = defineBehaviours(
       bare: 'without display names, in lower case: dana@customer.test',
     }),
     'deliveries.user-agent': assumed('Which User-Agent does a delivery have?', 'agent-mailbox-mock', {
-      told: 'not from outside: each service has a name of its own',
+      observableWith: 'not from outside: each service has a name of its own',
     }),
     'deliveries.signature': assumed('How is a delivery signed?', {
       'standard-and-hex':
@@ -51,7 +51,10 @@ export const deliveryBehaviours = defineBehaviours(
         real: 'the real time at which the attempt is sent, whatever time the clock of the tenant shows',
         clock: 'the time of the clock of the tenant, which a test can move',
       },
-      { told: 'not from outside: no client can move the clock of a service, so both values give the same timestamps' },
+      {
+        observableWith:
+          'not from outside: no client can move the clock of a service, so both values give the same timestamps',
+      },
     ),
     'deliveries.trace': assumed('Does a delivery have a trace header?', {
       none: 'no',
@@ -62,12 +65,12 @@ export const deliveryBehaviours = defineBehaviours(
     'deliveries.success': assumed(
       'Which responses of a receiver count as success?',
       'any 2xx status; redirects are not followed',
-      { told: 'time' },
+      { observableWith: 'time' },
     ),
     'deliveries.timeout': assumed(
       'How long may a receiver take to respond?',
       { '15s': '15 seconds', '30s': '30 seconds', '5s': '5 seconds', '1s': '1 second', '100ms': '100 ms' },
-      { told: 'time' },
+      { observableWith: 'time' },
     ),
     'deliveries.retry': assumed(
       'When is a failed delivery retried?',
@@ -76,7 +79,7 @@ export const deliveryBehaviours = defineBehaviours(
           '5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt, then no more',
         never: 'never',
       },
-      { told: 'time' },
+      { observableWith: 'time' },
     ),
     'deliveries.retry-after': assumed(
       'Is a Retry-After header in the response to a failed delivery respected?',
@@ -86,7 +89,7 @@ export const deliveryBehaviours = defineBehaviours(
           'in webhook-timestamp',
         ignored: 'no',
       },
-      { told: 'time' },
+      { observableWith: 'time' },
     ),
     'deliveries.gone': assumed('What does a 410 response do?', {
       deactivates: 'it sets isActive of the webhook to false, and the delivery is not retried',
@@ -95,13 +98,13 @@ export const deliveryBehaviours = defineBehaviours(
     'deliveries.inactive': assumed(
       'What happens to the pending deliveries of a webhook that is deactivated or deleted?',
       'each delivery is dropped when its next attempt is due',
-      { told: 'time' },
+      { observableWith: 'time' },
     ),
     'deliveries.updated': assumed(
       'How does updating a webhook affect its deliveries that wait for a retry?',
       'the next attempt goes to the new URL; a delivery of an event that the webhook no longer lists is still sent, and ' +
         'its payload stays as it is',
-      { told: 'time' },
+      { observableWith: 'time' },
     ),
     'deliveries.order': assumed('In which order does a webhook receive its deliveries?', {
       'one-by-one': 'one at a time, in the order of the events; a failed delivery is retried later',

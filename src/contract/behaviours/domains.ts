@@ -2,7 +2,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of the domains of a tenant. */
 export const domainBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'domains.shape': byReference('Which form does a domain have in the replies of create, get, verify and list?', {
       reference:
@@ -25,14 +25,17 @@ export const domainBehaviours = defineBehaviours(
       'Which names may a domain have, and in which form is it kept?',
       'at least two labels and at most 253 characters; it is kept in lower case and, if it is international, in its ' +
         'ASCII form (IDNA): München.test becomes xn--mnchen-3ya.test; both forms name it',
-      { affects: ['body'], fields: ['domain'] },
+      { operations: ['createDomain', 'createInbox'], fields: ['domain'] },
     ),
-    'domains.list.order': assumed('In which order are domains listed?', 'by creation, oldest first'),
+    'domains.list.order': assumed('In which order are domains listed?', 'by creation, oldest first', {
+      operations: ['listDomains'],
+    }),
     'domains.create.taken': assumed(
       'What is the reply to registering a domain that the tenant already has, or that belongs to the emulator?',
       '409; mailbox.test, simulator.test, sandbox.test and every domain below sandbox.test belong to the emulator, ' +
         'except that a sandbox may register its own domain and the domains below it; ' +
         'another tenant may register the same domain (see domains.verify.taken)',
+      { operations: ['createDomain'], fields: ['domain'] },
     ),
     'domains.dns-records': byReference('Which DNS records does a domain require?', {
       reference:
@@ -43,7 +46,10 @@ export const domainBehaviours = defineBehaviours(
       'What is the result of verifying a domain, given that no DNS server is queried?',
       'verified, except for domains with special names: fail.* and *.fail.test become failed, pending.* and ' +
         '*.pending.test become pending; the names for verifying and unknown have the same form',
-      { told: 'not from outside: a real domain is verified by its DNS records' },
+      {
+        operations: ['verifyDomain'],
+        observableWith: 'not from outside: a real domain is verified by its DNS records',
+      },
     ),
     'domains.verify.taken': assumed(
       'What is the reply to verifying a domain that another tenant has verified?',
@@ -51,20 +57,27 @@ export const domainBehaviours = defineBehaviours(
         conflict: '409, and the domain is not changed; only the other tenant can have addresses in it',
         verified: 'success: the domain is verified for both tenants',
       },
-      { told: 'not from outside: a real domain is verified by its DNS records' },
+      { observableWith: 'not from outside: a real domain is verified by its DNS records' },
     ),
     'domains.enabled': assumed(
       'What are the values of inboundEnabled, outboundEnabled and verifiedAt of a domain?',
       'inboundEnabled and outboundEnabled: true while it is verified; verifiedAt: when it was first verified, or null',
-      { told: 'not from outside: a real domain is verified by its DNS records' },
+      {
+        operations: ['createDomain', 'listDomains', 'getDomain', 'verifyDomain'],
+        observableWith: 'not from outside: a real domain is verified by its DNS records',
+      },
     ),
     'domains.verify.reply': assumed('What does verifying a domain return?', 'the domain', {
-      told: 'not from outside: a real domain is verified by its DNS records',
+      operations: ['verifyDomain'],
+      observableWith: 'not from outside: a real domain is verified by its DNS records',
     }),
     'domains.delete.in-use': assumed(
       'What happens to the inboxes of a deleted domain?',
       'they stay and keep their addresses',
-      { told: 'not from outside: a real domain is verified by its DNS records' },
+      {
+        operations: ['deleteDomain'],
+        observableWith: 'not from outside: a real domain is verified by its DNS records',
+      },
     ),
     'domains.delete.body': assumed('What does deleting a domain return?', {
       'deleted-and-domain': '{ deleted: true, domain }',

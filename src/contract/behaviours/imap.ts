@@ -2,7 +2,7 @@ import { assumed, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of IMAP, and of mail that a program submits over SMTP. */
 export const imapBehaviours = defineBehaviours(
-  { section: '1', told: 'not from outside: it needs a mail client, and verify has none' },
+  { section: '1', observableWith: 'not from outside: it needs a mail client, and verify has none' },
   {
     'imap.folders': assumed(
       'Which folders does an inbox have over IMAP?',
@@ -36,7 +36,7 @@ export const imapBehaviours = defineBehaviours(
         listening: 'the host and port of the emulator if it listens; otherwise those of the service',
         service: 'those of the service: imap.mailbox.test, port 993, and smtp.mailbox.test, port 587',
       },
-      { told: 'not from outside: only the emulator listens at addresses of its own', section: '4.4' },
+      { observableWith: 'not from outside: only the emulator listens at addresses of its own', section: '4.4' },
     ),
   },
 );

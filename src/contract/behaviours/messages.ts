@@ -1,8 +1,8 @@
-import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
+import { assumed, byReference, DELETED, defineBehaviours, EVERY_SEND } from '../behaviour.ts';
 
 /** Behaviours of messages: reading, listing, updating, deleting, folders. */
 export const messageBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'messages.shape': assumed('Which fields does a message have in a reply?', {
       extended: 'the fields of the reference plus inboxId, cc, bcc, isStarred and isArchived',
@@ -31,13 +31,16 @@ export const messageBehaviours = defineBehaviours(
     'messages.list.pagination': assumed(
       'How are lists of messages, threads and drafts paged?',
       'limit is 1 to 200, by default 50; offset starts at 0; the reply has pagination: { total, limit, offset }',
-      { affects: ['query', 'reply'], fields: ['limit', 'offset'] },
+      { operations: ['listMessages', 'listAllMessages', 'listThreads', 'listDrafts'], fields: ['limit', 'offset'] },
     ),
     'messages.list.large': assumed(
       'How does a list or a thread show messages or drafts with large bodies?',
       'bodies are complete until their total length reaches 16,777,216 characters, counted as written in JSON; ' +
         'each body after that is cut to 1000 characters; reading a single message or draft returns its complete bodies',
-      { told: 'not from outside: no experiment reaches a limit' },
+      {
+        operations: ['listMessages', 'listAllMessages', 'getThread', 'listDrafts'],
+        observableWith: 'not from outside: no experiment reaches a limit',
+      },
     ),
     'messages.list.over-limit': assumed('What is the reply to a limit above 200?', {
       clamped: 'the same as with limit=200',
@@ -50,7 +53,7 @@ export const messageBehaviours = defineBehaviours(
         'a longer body or subject is cut to the limit, and further addresses and attachments are left out; ' +
         'of the parts, and of the addresses in a field, the first 1000 are read; a header above 256 KiB is refused; ' +
         'the raw mail stays complete',
-      { told: 'not from outside: no experiment reaches a limit', section: '8' },
+      { observableWith: 'not from outside: no experiment reaches a limit', section: '8' },
     ),
     'messages.inbound.sender': assumed(
       'Which sender does a message have if its From is missing, empty or repeated, or has no complete address?',
@@ -58,7 +61,7 @@ export const messageBehaviours = defineBehaviours(
         'that From has, as they are, and the message cannot be answered; if From is missing or empty, the address in ' +
         'Sender; if there is none, the envelope sender; if the envelope sender is also empty, from is empty, and the ' +
         'message cannot be answered',
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
     'messages.inbound.unreadable': assumed(
       'How does a reply show the parts of raw mail that cannot be decoded, or that are neither a body nor an ' +
@@ -71,9 +74,11 @@ export const messageBehaviours = defineBehaviours(
         'attachment; an attachment has the bytes of its part, with the line ends of the mail, but the lines of an ' +
         'embedded mail end with CRLF; the raw mail stays complete, and the reply of the control call listMail names each part that ' +
         'could not be read',
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
-    'messages.sent.is-read': assumed('What is isRead of a sent message?', 'true: its sender knows it'),
+    'messages.sent.is-read': assumed('What is isRead of a sent message?', 'true: its sender knows it', {
+      operations: EVERY_SEND,
+    }),
     'messages.get.marks-read': byReference('Does reading a message mark it as read?', {
       yes: 'yes, before it is returned',
       no: 'no',
@@ -108,6 +113,7 @@ export const messageBehaviours = defineBehaviours(
       'What is the raw form of a message?',
       'message/rfc822: the received bytes, if the message arrived as raw mail; ' +
         'otherwise it is generated from the stored fields, without Bcc',
+      { operations: ['getRawMessage'] },
     ),
     'messages.raw.trace': assumed(
       'Does the raw form begin with what the receiving mail server adds?',
@@ -118,12 +124,12 @@ export const messageBehaviours = defineBehaviours(
           'mail only if receiveMessage got envelopeFrom or auth',
         hidden: 'no',
       },
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
     'messages.attachments.disposition': assumed(
       'With which Content-Disposition is an attachment returned?',
       { attachment: 'attachment, with its file name', inline: 'inline, with its file name' },
-      { told: 'mail from outside' },
+      { observableWith: 'mail from outside' },
     ),
     'messages.all.shape': byReference('What does the tenant-wide list of messages return?', {
       rows:
@@ -138,12 +144,14 @@ export const messageBehaviours = defineBehaviours(
       'What is the snippet of a message in the tenant-wide list?',
       'the first 160 characters of the plain body or, if that is empty, of the text of the HTML body; ' +
         'white space is reduced to single spaces',
+      { operations: ['listAllMessages'] },
     ),
     'messages.all.thread-counts': assumed(
       'What do threadCount and threadUnreadCount count in the tenant-wide list?',
       'threadCount: how many messages the thread has in the inbox of the listed message; ' +
         'deleted messages count, because the thread still shows them; threadUnreadCount: how many of these are ' +
         'unread and not deleted',
+      { operations: ['listAllMessages'] },
     ),
     'messages.all.folder': assumed('What does the tenant-wide list contain when the request names no folder?', {
       all: 'every message that is not deleted',
@@ -153,6 +161,7 @@ export const messageBehaviours = defineBehaviours(
       'Which messages does each folder contain?',
       'inbox: inbound and not archived; sent: outbound and not archived; starred: isStarred is true; ' +
         'archived: isArchived is true; trash: deleted messages, which no other folder contains',
+      { operations: ['listAllMessages', 'countFolders'], fields: ['folder'] },
     ),
     'messages.folders.counts': byReference('What does counting the folders return?', {
       objects:
@@ -162,7 +171,7 @@ export const messageBehaviours = defineBehaviours(
     'messages.attachments.shape': byReference(
       'What does listing the attachments of a message return?',
       '{ attachments: [{ id, filename, contentType, sizeBytes }] }, in the order of the mail',
-      { told: 'mail from outside' },
+      { operations: ['listAttachments'], observableWith: 'mail from outside' },
     ),
   },
 );

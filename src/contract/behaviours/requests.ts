@@ -3,7 +3,7 @@ import { INVENTED_CODES, INVENTED_STATUSES } from '../errors.ts';
 
 /** Behaviours of the requests and the error replies of every operation. */
 export const requestBehaviours = defineBehaviours(
-  { section: '7', told: 'key' },
+  { section: '7', observableWith: 'key' },
   {
     'auth.both-headers': assumed(
       'Which key is used when X-API-Key and Authorization contain different keys?',
@@ -46,7 +46,7 @@ export const requestBehaviours = defineBehaviours(
     'errors.codes': assumed(
       'Which statuses and codes of errors does no source state?',
       `the statuses ${INVENTED_STATUSES.join(', ')}, and the codes ${INVENTED_CODES.join(', ')}`,
-      { told: 'not from outside: most of these errors cannot be caused by a request' },
+      { observableWith: 'not from outside: most of these errors cannot be caused by a request' },
     ),
     'errors.foreign-resource': assumed(
       "What is the reply to an id that belongs to another tenant, or is outside the key's workspace or inbox?",
@@ -106,18 +106,44 @@ export const requestBehaviours = defineBehaviours(
       'Which texts may a name or a displayName be?',
       'a text on one line; white space around it is removed; then an empty name is refused with 400, and an empty ' +
         'displayName means that there is none; other texts, such as a slug, are not changed',
-      { section: '4', affects: ['body'], fields: ['name', 'displayName'] },
+      {
+        operations: [
+          'createInbox',
+          'updateInbox',
+          'createWorkspace',
+          'createWorkspaceKey',
+          'createList',
+          'createListEntry',
+        ],
+        section: '4',
+        fields: ['name', 'displayName'],
+      },
     ),
     'requests.equal-names': assumed(
       'May two resources of a kind have the same name?',
       'yes: tenants, workspaces, the keys of a workspace and the lists of an inbox; their ids tell them apart',
-      { section: '4' },
+      {
+        operations: ['createTenant', 'createWorkspace', 'createWorkspaceKey', 'createList'],
+        fields: ['name'],
+        section: '4',
+      },
     ),
     'requests.pages': assumed(
       'Which lists are complete, and which are paged?',
       'messages, threads and drafts are paged; inboxes, workspaces, domains, keys, attachments, lists and their entries ' +
         'are complete, and ignore limit and offset; for webhooks, see webhooks.list.pages',
-      { section: '4' },
+      {
+        operations: [
+          'listInboxes',
+          'listWorkspaces',
+          'listDomains',
+          'listWorkspaceKeys',
+          'listAttachments',
+          'listLists',
+          'listListEntries',
+        ],
+        section: '4',
+      },
     ),
     'requests.content-type': assumed(
       'Must a body be declared as application/json?',
@@ -134,10 +160,10 @@ export const requestBehaviours = defineBehaviours(
         '254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; ' +
         'at most 100 event kinds, and 50 addresses or 50000 characters of addresses in one string; ' +
         'anything longer is refused with 400',
-      { told: 'not from outside: no experiment reaches a limit', section: '8' },
+      { observableWith: 'not from outside: no experiment reaches a limit', section: '8' },
     ),
     'requests.body-limit': assumed('How large may a body be?', '1,048,576 bytes; a larger body is refused with 413', {
-      told: 'not from outside: no experiment reaches a limit',
+      observableWith: 'not from outside: no experiment reaches a limit',
       section: '8',
     }),
     'requests.storage-limit': assumed(
@@ -145,18 +171,18 @@ export const requestBehaviours = defineBehaviours(
       '256 MiB for all tenants together, including attachments and raw mail, unless --max-mail or maxMailBytes sets ' +
         'another limit, or the process has too little memory for that; mail that does not fit gets 507, or 452 over ' +
         'SMTP, and is not stored',
-      { told: 'not from outside: no experiment reaches a limit', section: '8' },
+      { observableWith: 'not from outside: no experiment reaches a limit', section: '8' },
     ),
     'requests.rate-limits': assumed(
       'Which rate limits and quotas are there?',
       'none, unless a fault sets a rate limit; then replies have the headers RateLimit-Limit, RateLimit-Remaining, ' +
         'RateLimit-Reset and RateLimit-Policy, and requests above the limit get 429 with Retry-After',
-      { told: 'not from outside: no experiment reaches a limit', section: '8' },
+      { observableWith: 'not from outside: no experiment reaches a limit', section: '8' },
     ),
     'requests.other-products': assumed(
       'What is the reply to a path of another product of the service, such as a product that may answer 402?',
       '404, as for every unknown path: other products are not emulated, and no reply is 402',
-      { told: 'not from outside: the paths of other products are not known', section: '1' },
+      { observableWith: 'not from outside: the paths of other products are not known', section: '1' },
     ),
     'requests.selectors': assumed(
       'What is the reply to workspace (in lists and metrics) or workspaceId (in creates) from a key that may not ' +

@@ -1,24 +1,27 @@
-import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
+import { assumed, byReference, defineBehaviours, EVERY_SEND, SENDS } from '../behaviour.ts';
 
 /** Behaviours of sending, replying and forwarding. */
 export const sendBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'sending.required': byReference('Which fields does sending require?', 'to and subject; the body may be empty', {
-      affects: ['body'],
+      operations: ['sendMessage'],
       fields: ['to', 'subject', 'plainBody'],
     }),
     'sending.empty-subject': assumed(
       'May the subject of a mail be empty?',
       'yes: the field is required, but its text may be empty',
+      { operations: ['sendMessage'], fields: ['subject'] },
     ),
     'sending.subject': assumed(
       'May a subject have line breaks?',
       'no: a CR, an LF and a NUL are refused with 400, also in a draft',
+      { operations: ['sendMessage', 'forwardMessage', 'createDraft', 'updateDraft'], fields: ['subject'] },
     ),
     'sending.repeated-recipients': assumed(
       'What happens to a recipient that a mail names more than once?',
       'the mail arrives once; to, cc and bcc are kept as they were sent',
+      { operations: EVERY_SEND, fields: ['to', 'cc', 'bcc'] },
     ),
     'sending.reply': assumed('What does sending return?', {
       'message-id-header': '{ id, threadId, status: "sent", messageId }; messageId is the Message-ID header',
@@ -42,33 +45,34 @@ export const sendBehaviours = defineBehaviours(
           'they do not need verified: true',
         off: 'no, they are addresses like any other',
       },
-      { told: 'not from outside: no experiment writes to an address outside' },
+      { observableWith: 'not from outside: no experiment writes to an address outside' },
     ),
     'sending.paused': byReference(
       'What does a paused inbox refuse?',
       'sends, replies, forwards and the sending of drafts, with 403 INBOX_PAUSED; mail to the inbox still arrives',
-      { told: 'not from outside: only a simulator address pauses an inbox' },
+      { operations: EVERY_SEND, observableWith: 'not from outside: only a simulator address pauses an inbox' },
     ),
     'sending.plan-limit': assumed(
       'Which plan limits do sends have?',
       'none: no send gets the 403 that the reference names for a plan limit, unless a fault returns it',
-      { told: 'not from outside: no experiment reaches a limit', section: '8' },
+      { operations: EVERY_SEND, observableWith: 'not from outside: no experiment reaches a limit', section: '8' },
     ),
     'sending.local': assumed(
       'Where is sent mail delivered?',
       'in the inboxes of this emulator, of any tenant, immediately; mail to any other address counts as delivered, ' +
         'but never leaves the emulator',
+      { operations: EVERY_SEND },
     ),
     'sending.loops': assumed(
       'What happens to the mail of two addresses that answer each other without an end?',
       'if two addresses have exchanged more than 50 mails within a minute, a further mail is sent, but held: it does ' +
         'not arrive; loopLimit sets another number',
-      { told: 'not from outside: no experiment reaches a limit' },
+      { operations: EVERY_SEND, observableWith: 'not from outside: no experiment reaches a limit' },
     ),
     'sending.unknown-user': assumed(
       'What happens to mail for an unknown address at a domain of this emulator?',
       { bounced: 'it bounces', accepted: 'it counts as delivered' },
-      { told: 'receiver' },
+      { observableWith: 'receiver' },
     ),
     'sending.bounce.detection': assumed(
       'Which inbound mail reports that a sent mail bounced?',
@@ -80,7 +84,7 @@ export const sendBehaviours = defineBehaviours(
         'In-Reply-To, References or a Message-ID in the text; otherwise it is the latest mail of the same inbox to ' +
         'the failed recipient; the report is stored like any mail; reports of a delay or a success, and read receipts ' +
         '(RFC 8098), are not bounces',
-      { told: 'not from outside: it needs the reports of many mail systems', section: '6' },
+      { observableWith: 'not from outside: it needs the reports of many mail systems', section: '6' },
     ),
     'sending.bounce.report': assumed(
       'Does the inbox get a delivery report if its mail bounces within the emulator?',
@@ -90,17 +94,19 @@ export const sendBehaviours = defineBehaviours(
           'yes, one from the null sender for each recipient that bounced (RFC 3464), and message.bounced is published ' +
           'for each report',
       },
-      { told: 'receiver', default: 'inbox' },
+      { observableWith: 'receiver', default: 'inbox' },
     ),
     'sending.reply.recipients': assumed(
       'Which recipients does a reply have?',
       'all addresses in Reply-To or, without Reply-To, the one of From; if the inbox itself sent the message, those in To; ' +
         'a reply to all adds To and Cc, without the addresses of the inbox; what is no complete address is left out, and ' +
         'if nothing else is there, the reply is 400',
+      { operations: ['replyToMessage', 'replyAllToMessage', 'sendDraft'] },
     ),
     'sending.reply.subject': assumed(
       'What is the subject of a reply and of a forward?',
       'Re: or Fwd: before the original subject, unless it already starts with that',
+      { operations: ['replyToMessage', 'replyAllToMessage', 'forwardMessage', 'sendDraft'], fields: ['subject'] },
     ),
     'sending.forward.body': assumed('What does a forward contain?', {
       original: 'the body of the request, then the original message with its header, and its attachments',
@@ -121,7 +127,7 @@ export const sendBehaviours = defineBehaviours(
     'sending.copies': assumed(
       'Do sending, replying and forwarding accept cc and bcc?',
       'yes, in the same form as to; a reply to all adds them to its own recipients',
-      { affects: ['body'], fields: ['cc', 'bcc'] },
+      { operations: SENDS, fields: ['cc', 'bcc'] },
     ),
     'sending.addresses': assumed(
       'Which addresses are valid?',
@@ -129,7 +135,18 @@ export const sendBehaviours = defineBehaviours(
         'international (RFC 6531), also over SMTP with or without SMTPUTF8; addresses are compared in lower case, and ' +
         'international domains by their ASCII form (IDNA): münchen.test is xn--mnchen-3ya.test; white space around an ' +
         'address is removed; a mail keeps its addresses as they are, but the addresses of inboxes and lists are stored in the form in which they are compared',
-      { affects: ['body'], fields: ['to', 'cc', 'bcc', 'replyTo', 'email'] },
+      {
+        operations: [
+          ...EVERY_SEND,
+          'createDraft',
+          'updateDraft',
+          'createInbox',
+          'addInboxAddress',
+          'createListEntry',
+          'verifyEmail',
+        ],
+        fields: ['to', 'cc', 'bcc', 'replyTo', 'email'],
+      },
     ),
   },
 );

@@ -2,7 +2,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of the operations that show the key or the service as a whole. */
 export const serviceBehaviours = defineBehaviours(
-  { section: '4.4', told: 'key' },
+  { section: '4.4', observableWith: 'key' },
   {
     'health.body': assumed(
       'What does GET /health return?',
@@ -12,17 +12,19 @@ export const serviceBehaviours = defineBehaviours(
     'me.reply': assumed(
       'What does GET /v1/me return?',
       '{ tier, tenantId, workspaceId, inboxId, email } for every tier; a field that does not apply is null',
+      { operations: ['getMe'] },
     ),
     'metrics.reply': byReference(
       'What does GET /v1/metrics return?',
       '{ window, scope, counts, resources }; the default window is the last 30 days; ' +
         'for a single inbox, the number of domains is 0',
+      { operations: ['getMetrics'] },
     ),
     'metrics.window': assumed(
       'What may from and to of GET /v1/metrics be besides times in ISO 8601?',
       'a whole day in UTC; or the time since 1970 as a whole number: seconds if it is below 100,000,000,000, ' +
         'otherwise milliseconds',
-      { affects: ['query'], fields: ['from', 'to'] },
+      { operations: ['getMetrics'], fields: ['from', 'to'] },
     ),
     'metrics.reversed-window': assumed('What is the reply to GET /v1/metrics with a from that is later than to?', {
       invalid: '400',
@@ -31,11 +33,15 @@ export const serviceBehaviours = defineBehaviours(
     'metrics.counts': assumed(
       'Which messages do the counts of GET /v1/metrics include?',
       'the messages of existing inboxes in the window, including deleted messages',
+      { operations: ['getMetrics'] },
     ),
     'verify.reply': assumed(
       'What does POST /v1/verify-email return?',
       '{ email, valid, reason }; reason is null, "syntax", "bounces" or "no-such-inbox"',
+      { operations: ['verifyEmail'] },
     ),
-    'verify.tiers': assumed('Which keys may verify an e-mail address?', 'tk_, wk_ and ak_', { affects: ['access'] }),
+    'verify.tiers': assumed('Which keys may verify an e-mail address?', 'tk_, wk_ and ak_', {
+      operations: ['verifyEmail'],
+    }),
   },
 );

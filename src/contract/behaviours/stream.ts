@@ -2,7 +2,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
 /** Behaviours of the event stream. */
 export const streamBehaviours = defineBehaviours(
-  { section: '6', told: 'key' },
+  { section: '6', observableWith: 'key' },
   {
     'stream.tiers': byReference('Which keys may open an event stream?', 'tk_, wk_ and ak_; an operator key gets 403'),
     'stream.key': byReference(
@@ -39,7 +39,7 @@ export const streamBehaviours = defineBehaviours(
     'stream.ping': assumed(
       'How often is a ping sent?',
       { '30s': 'every 30 seconds', '5m': 'every 5 minutes', never: 'never' },
-      { told: 'time' },
+      { observableWith: 'time' },
     ),
     'stream.close': assumed(
       'With which close codes does the service end a stream?',

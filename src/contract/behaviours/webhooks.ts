@@ -2,7 +2,7 @@ import { assumed, byDocument, byReference, defineBehaviours } from '../behaviour
 
 /** Behaviours of the operations on webhooks. */
 export const webhookBehaviours = defineBehaviours(
-  { section: '2', told: 'key' },
+  { section: '2', observableWith: 'key' },
   {
     'webhooks.tiers': byReference(
       'May a workspace key call the webhook operations?',
@@ -10,8 +10,8 @@ export const webhookBehaviours = defineBehaviours(
       { section: '5, rule 4' },
     ),
     'webhooks.other-tiers': assumed('May an inbox key or the operator call the webhook operations?', 'no', {
+      operations: ['createWebhook', 'listWebhooks', 'getWebhook', 'updateWebhook', 'deleteWebhook'],
       section: '5, rule 4',
-      affects: ['access'],
     }),
     'webhooks.create.is-active': assumed(
       'Is a new webhook active?',
@@ -21,6 +21,7 @@ export const webhookBehaviours = defineBehaviours(
     'webhooks.create.secret': assumed(
       'Which form does a secret have?',
       'whsec_ followed by the base64 of 32 bytes, as Standard Webhooks defines it',
+      { operations: ['createWebhook'] },
     ),
     'webhooks.create.required': byReference(
       'Which fields are required to create a webhook?',
@@ -46,18 +47,18 @@ export const webhookBehaviours = defineBehaviours(
     'webhooks.create.same-url': assumed(
       'What happens to a webhook with the URL of another webhook?',
       'it is created, with an id and a secret of its own; the receiver then gets each event once for each webhook',
-      { section: '4.1, rule 2' },
+      { operations: ['createWebhook'], fields: ['url'], section: '4.1, rule 2' },
     ),
     'webhooks.create.workspace': byReference(
       'Which workspace does a new webhook belong to?',
       'the workspace in workspaceId, which only a tk_ key may send: the webhook then gets only the events of that ' +
         'workspace; without workspaceId, no workspace for a tk_ key, and the workspace of the key for a wk_ key',
-      { section: '4.1, rule 2' },
+      { operations: ['createWebhook'], fields: ['workspaceId'], section: '4.1, rule 2' },
     ),
     'webhooks.list.pages': assumed(
       'Is the list of webhooks paged or filtered?',
       'no: it has every webhook in scope; the only filter is workspace, for a tk_ key',
-      { section: '4.2, rule 2' },
+      { operations: ['listWebhooks'], section: '4.2, rule 2' },
     ),
     'webhooks.list.order': assumed(
       'In which order are webhooks listed?',
@@ -87,7 +88,11 @@ export const webhookBehaviours = defineBehaviours(
       { included: 'yes, like the list', omitted: 'no' },
       { section: '4.2' },
     ),
-    'webhooks.update.secret': assumed('Does a webhook whose URL is changed keep its secret?', 'yes', { section: '4' }),
+    'webhooks.update.secret': assumed('Does a webhook whose URL is changed keep its secret?', 'yes', {
+      operations: ['updateWebhook'],
+      fields: ['url'],
+      section: '4',
+    }),
     'webhooks.update.reply': assumed(
       'What does updating a webhook return?',
       { webhook: 'the webhook', 'updated-and-id': '{ updated: true, id }' },

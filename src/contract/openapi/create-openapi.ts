@@ -1,9 +1,9 @@
-import type { BehaviourId, BehaviourValues, ReadBehaviour } from '../behaviours.ts';
-import { changeableDefinition, createSilentReader, isChangeable, RecordingReader } from '../behaviours.ts';
+import type { BehaviourValues, ChangeableId, ReadBehaviour } from '../behaviours.ts';
+import { assumptionsAbout, changeableDefinition, createSilentReader, RecordingReader } from '../behaviours.ts';
 import { buildOnce } from '../build-once.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { EVENT_KINDS } from '../events.ts';
-import type { OperationDefinition } from '../operation.ts';
+import { type OperationDefinition, tiersOf } from '../operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../operations.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
 import type { CallExample, DescribedRow, DescribedSuccess, Json, OpenApiDocument } from './document.ts';
@@ -36,10 +36,10 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
     headers: {
       'X-Mock-Assumed': {
         description:
-          'The ids of the behaviours that this reply depends on. A behaviour is left out if the service document ' +
-          'states its current value. The command `npx agent-mailbox-mock behaviours` explains them.',
+          'The ids of the changeable behaviours that were read for this reply. A behaviour is left out if the service ' +
+          'document states its current value. The command `npx agent-mailbox-mock behaviours` explains them.',
         schema: { type: 'string' },
-        example: 'webhooks.create.secret, webhooks.create.is-active',
+        example: 'webhooks.create.url, webhooks.create.is-active',
       },
     },
     webhooks: describeDeliveries(behaviours),
@@ -90,7 +90,7 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
   const row: OperationDefinition = OPERATIONS[id];
   const reader = new RecordingReader(behaviours);
   const { readBehaviour } = createSilentReader(behaviours);
-  const hasDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
+  const hasDefault = (id: ChangeableId) => behaviours[id] === changeableDefinition(id).default;
   const build = <Value>(part: (readBehaviour: ReadBehaviour) => Value): Value => {
     const { value, valuesRead } = buildOnce(part, readBehaviour);
     for (const each of valuesRead.keys()) reader.readBehaviour(each);
@@ -102,13 +102,12 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
   const successes: DescribedSuccess[] = [{ status, schema: build(reply), content, headers: ASSUMED_HEADER }];
   const otherSchema = otherReply && build(otherReply);
   if (otherStatus !== undefined) successes.push({ status: otherStatus, schema: otherSchema, headers: ASSUMED_HEADER });
-  row.assumes?.forEach(reader.assume);
   return {
     id,
     method: row.method,
     path: row.path,
     summary: row.summary,
-    description: createDescription(row, reader),
+    description: createDescription(id, row, reader),
     tag: tagOf(row.path),
     security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
     params: row.params?.(),
@@ -118,21 +117,23 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
     successes,
     errors: errorsOf(row, readBehaviour),
     // The examples were recorded with the default values.
-    example: [...reader.usedBehaviours].every(hasDefault) ? EXAMPLES[id] : undefined,
+    example: [...reader.behavioursRead].every(hasDefault) ? EXAMPLES[id] : undefined,
   };
 }
 
 /** For each operation, a call with the default fixture. `npm run docs` records these calls. */
 const EXAMPLES: Readonly<Record<OperationId, CallExample>> = examples;
 
-function createDescription(row: OperationDefinition, reader: RecordingReader): string {
-  const { readBehaviour, usedBehaviours, behaviours } = reader;
-  const tiers = row.tiers === 'public' ? 'no key' : row.tiers(readBehaviour).map((tier) => `\`${TIER_PREFIX[tier]}\``);
+function createDescription(id: OperationId, row: OperationDefinition, reader: RecordingReader): string {
+  const { readBehaviour, behavioursRead, behaviours } = reader;
+  const tiers = tiersOf(row, readBehaviour).map((tier) => `\`${TIER_PREFIX[tier]}\``);
   const source = row.section ? `${row.origin}, section ${row.section}` : row.origin;
-  const listed = [...usedBehaviours].map((id) => `\`${isChangeable(id) ? `${id}=${behaviours[id]}` : id}\``).join(', ');
+  const choices = [...behavioursRead].map((each) => `\`${each}=${behaviours[each]}\``);
+  const assumptions = assumptionsAbout(id).map((each) => `\`${each}\``);
   return [
-    `Called with: ${[tiers].flat().join(', ')}. Origin: ${source}.`,
-    ...(listed ? [`Behaviours: ${listed}.`] : []),
+    `Called with: ${row.tiers === 'public' ? 'no key' : tiers.join(', ')}. Origin: ${source}.`,
+    ...(choices.length > 0 ? [`Behaviours: ${choices.join(', ')}.`] : []),
+    ...(assumptions.length > 0 ? [`Assumptions: ${assumptions.join(', ')}.`] : []),
   ].join('\n\n');
 }
 
@@ -169,8 +170,8 @@ function canHaveBody({ method }: OperationDefinition): boolean {
   return method !== 'GET';
 }
 
-function mayRefuseTier({ tiers }: OperationDefinition, readBehaviour: ReadBehaviour): boolean {
-  return tiers !== 'public' && tiers(readBehaviour).length < TIERS.length;
+function mayRefuseTier(row: OperationDefinition, readBehaviour: ReadBehaviour): boolean {
+  return row.tiers !== 'public' && tiersOf(row, readBehaviour).length < TIERS.length;
 }
 
 /** The groups of operations, most general first: a description, and path segments. `tagOf` finds groups by segments. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { chooseBy, defineOperations } from '../operation.ts';
 import { deleteReplies, domainName, domainStatus, fieldsOf, idInRequest, object, timestamp, uuid } from '../schemas.ts';
-import { TIER_SETS } from '../tiers.ts';
 
 const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'failed']);
 
@@ -45,13 +44,11 @@ const reply = chooseBy('domains.shape', () => ({
 /** Creates the row of an operation on domains. */
 const operation = defineOperations({
   origin: 'reference',
-  tiers: chooseBy('domains.tiers', () => TIER_SETS),
-  assumes: ['domains.enabled'],
+  tiers: 'domains.tiers',
 });
 
 export const domainOperations = {
   createDomain: operation('POST /v1/domains', 'Register a domain, which is pending until it is verified', {
-    assumes: ['domains.enabled', 'domains.create.name'],
     body: () => z.object({ domain: domainName(), workspaceId: idInRequest().nullish() }),
     reply,
     status: 201,
@@ -68,7 +65,6 @@ export const domainOperations = {
   getDomain: operation('GET /v1/domains/{domain}', 'Read a domain with its required DNS records', { reply }),
   verifyDomain: operation('GET /v1/domains/{domain}/verify', 'Verify a domain', {
     reply,
-    assumes: ['domains.enabled', 'domains.verify.outcome', 'domains.verify.reply'],
     errors: ['CONFLICT'],
   }),
   deleteDomain: operation('DELETE /v1/domains/{domain}', 'Delete a domain', {
@@ -76,6 +72,5 @@ export const domainOperations = {
       ...deleteReplies(),
       'deleted-and-domain': z.strictObject({ deleted: z.literal(true), domain: z.string() }),
     })),
-    assumes: ['domains.delete.in-use'],
   }),
 };

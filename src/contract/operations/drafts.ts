@@ -39,7 +39,6 @@ const draft = () =>
 
 export const draftOperations = {
   createDraft: inInboxFromReference('POST /v1/inboxes/{id}/drafts', 'Create a draft', {
-    assumes: ['sending.addresses', 'drafts.shape', 'drafts.recipients.text'],
     body,
     reply: draft,
     status: 201,
@@ -50,14 +49,11 @@ export const draftOperations = {
       drafts: z.strictObject({ drafts: z.array(draft()) }),
       'with-pagination': z.strictObject({ drafts: z.array(draft()), pagination: pagination() }),
     })),
-    assumes: ['drafts.shape', 'messages.list.pagination'],
   }),
   getDraft: inInboxFromReference('GET /v1/inboxes/{id}/drafts/{draftId}', 'Read a draft', {
     reply: draft,
-    assumes: ['drafts.shape'],
   }),
   updateDraft: inInboxFromReference('PATCH /v1/inboxes/{id}/drafts/{draftId}', 'Update a draft', {
-    assumes: ['sending.addresses', 'drafts.shape', 'drafts.recipients.text'],
     body,
     reply: draft,
   }),
@@ -66,7 +62,6 @@ export const draftOperations = {
   }),
   sendDraft: inInboxFromReference('POST /v1/inboxes/{id}/drafts/{draftId}/send', 'Send a draft and delete it', {
     reply: chooseBy('sending.reply', () => sentReplies('SentDraft', { draftId: uuid() })),
-    assumes: ['drafts.send.reply'],
     errors: SEND_ERRORS,
   }),
 };

@@ -18,7 +18,6 @@ import {
   username,
   uuid,
 } from '../schemas.ts';
-import { TIER_SETS } from '../tiers.ts';
 
 const mailLogin = () => ({ host: z.string(), port: z.int(), username: z.string(), password: z.string() });
 
@@ -62,17 +61,16 @@ const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>
 const INBOX_IN_LIST = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
 
 /** Creates the row of an operation that reads inboxes. */
-const readCall = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.read.tiers', () => TIER_SETS) });
+const readCall = defineOperations({ origin: 'reference', tiers: 'inboxes.read.tiers' });
 /** Creates the row of an operation that changes an inbox. */
-const changeCall = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.change.tiers', () => TIER_SETS) });
+const changeCall = defineOperations({ origin: 'reference', tiers: 'inboxes.change.tiers' });
 
 export const inboxOperations = {
   createInbox: defineOperation('POST /v1/inboxes', 'Create an inbox, or return the existing inbox with this address', {
     origin: 'reference',
     section: '4.4',
-    tiers: () => ['tenant', 'workspace'],
+    tiers: ['tenant', 'workspace'],
     query: () => z.object({ strict: queryFlag().optional() }),
-    assumes: ['inboxes.create.username', 'requests.names', 'domains.create.name'],
     body: () =>
       z.object({
         username: username().nullish(),
@@ -96,21 +94,17 @@ export const inboxOperations = {
     query: () => z.object({ workspace: idInRequest().optional() }),
     reply: (readBehaviour) =>
       z.strictObject({ inboxes: z.array(INBOX_IN_LIST[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
-    assumes: ['inboxes.list.order'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   getInbox: readCall('GET /v1/inboxes/{id}', 'Read an inbox, with its credentials', { reply: inboxWithCredentials }),
   updateInbox: changeCall('PATCH /v1/inboxes/{id}', 'Update the display name or the metadata of an inbox', {
     body: () => z.object({ displayName: displayName(), metadata: metadata().nullish() }),
     reply: updatedReply,
-    assumes: ['inboxes.update.reply', 'requests.names'],
   }),
   deleteInbox: changeCall('DELETE /v1/inboxes/{id}', 'Delete an inbox', {
     reply: chooseBy('inboxes.delete.body', deleteReplies),
-    assumes: ['inboxes.delete.kept'],
   }),
   addInboxAddress: changeCall('POST /v1/inboxes/{id}/addresses', 'Add an address to an inbox', {
-    assumes: ['sending.addresses'],
     body: () => z.object({ email: bareEmail(), primary: flag().default(true) }),
     reply: () => z.strictObject({ ok: z.literal(true), address: z.string(), isPrimary: z.boolean() }),
     status: 201,

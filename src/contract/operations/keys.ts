@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { chooseBy, defineOperation, defineOperations } from '../operation.ts';
 import { emptyReply, name, object, timestamp, uuid } from '../schemas.ts';
-import { TIER_SETS } from '../tiers.ts';
 
 /** A workspace key in a list. A list never shows the text of a key. */
 const listedKey = () =>
@@ -17,13 +16,13 @@ const createdKey = () =>
   listedKey().extend({ key: z.string(), workspaceId: uuid() }).meta({ id: 'CreatedWorkspaceKey' });
 
 /** Creates the row of an operation on the keys of a workspace. */
-const keyOperation = defineOperations({ section: '4.4', tiers: chooseBy('workspaces.keys.tiers', () => TIER_SETS) });
+const keyOperation = defineOperations({ section: '4.4', tiers: 'workspaces.keys.tiers' });
 
 export const keyOperations = {
   rotateInboxKey: defineOperation('POST /v1/inboxes/{id}/keys', 'Rotate the key of an inbox', {
     origin: 'document',
     section: '4.4',
-    tiers: chooseBy('inboxes.rotate.tiers', () => TIER_SETS),
+    tiers: 'inboxes.rotate.tiers',
     reply: chooseBy('inboxes.rotate.reply', () => {
       const added = { key: z.string(), inboxId: uuid() };
       return {
@@ -32,19 +31,16 @@ export const keyOperations = {
       };
     }),
     status: 201,
-    assumes: ['inboxes.rotate.status', 'workspaces.keys.prefix'],
   }),
   createWorkspaceKey: keyOperation('POST /v1/workspaces/{id}/keys', 'Create a key for a workspace', {
     origin: 'reference',
     body: () => z.object({ name: name(200).nullish() }),
     reply: createdKey,
     status: 201,
-    assumes: ['workspaces.keys.create.reply', 'workspaces.keys.prefix', 'requests.names'],
   }),
   listWorkspaceKeys: keyOperation('GET /v1/workspaces/{id}/keys', 'List the keys of a workspace', {
     origin: 'reference',
     reply: () => z.strictObject({ keys: z.array(listedKey()) }),
-    assumes: ['workspaces.keys.list.reply', 'workspaces.keys.prefix'],
   }),
   deleteWorkspaceKey: keyOperation('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
     origin: 'document',

@@ -32,21 +32,17 @@ export const listOperations = {
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
     reply: list,
     status: 201,
-    assumes: ['lists.shape', 'requests.names'],
   }),
   listLists: inInbox('GET /v1/inboxes/{id}/lists', 'List the lists of an inbox', {
     reply: (readBehaviour) => z.strictObject({ lists: z.array(inListOfLists(readBehaviour)) }),
-    assumes: ['lists.shape', 'lists.list.reply'],
   }),
   getList: inInbox('GET /v1/inboxes/{id}/lists/{listId}', 'Read a list with its entries', {
     reply: list,
-    assumes: ['lists.shape'],
   }),
   deleteList: inInbox('DELETE /v1/inboxes/{id}/lists/{listId}', 'Delete a list and its entries', {
     reply: chooseBy('lists.delete.body', deleteReplies),
   }),
   createListEntry: inInboxFromReference('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
-    assumes: ['sending.addresses', 'lists.shape', 'requests.names'],
     body: () => z.object({ email: bareEmail(), displayName: displayName(), metadata: metadata().nullish() }),
     reply: entry,
     status: 201,
@@ -54,11 +50,9 @@ export const listOperations = {
   }),
   listListEntries: inInbox('GET /v1/inboxes/{id}/lists/{listId}/entries', 'List the entries of a list', {
     reply: () => z.strictObject({ entries: z.array(entry()) }),
-    assumes: ['lists.shape', 'lists.list.reply'],
   }),
   getListEntry: inInbox('GET /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Read an entry of a list', {
     reply: entry,
-    assumes: ['lists.shape'],
   }),
   deleteListEntry: inInbox('DELETE /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Delete an entry of a list', {
     reply: chooseBy('lists.entries.delete.body', deleteReplies),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
+import { FOLDERS } from '../mail-folders.ts';
 import { chooseBy, defineOperations, inInboxFromReference } from '../operation.ts';
-import { FOLDERS, pageQuery, pagination } from '../query.ts';
+import { pageQuery, pagination } from '../query.ts';
 import {
   bytesReply,
   deleteReplies,
@@ -118,7 +119,7 @@ const folderCounts = <Count extends z.ZodType>(count: () => Count) =>
 /** Creates the row of an operation on the messages of the whole tenant. */
 const tenantWide = defineOperations({
   origin: 'reference',
-  tiers: () => TIERS_WITH_INBOX_ACCESS,
+  tiers: TIERS_WITH_INBOX_ACCESS,
   errors: ['FORBIDDEN', 'NOT_FOUND'],
 });
 
@@ -129,7 +130,6 @@ export const messageOperations = {
         direction: z.enum(direction().options, 'must be inbound or outbound').optional(),
       }),
     reply: (readBehaviour) => pageOf(messageReply(readBehaviour)),
-    assumes: ['messages.list.pagination'],
   }),
   getMessage: inInboxFromReference('GET /v1/inboxes/{id}/messages/{messageId}', 'Read a message and mark it as read', {
     reply: messageReply,
@@ -150,12 +150,12 @@ export const messageOperations = {
   getRawMessage: inInboxFromReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/raw',
     'Read the raw form of a message (RFC 5322)',
-    { reply: bytesReply, content: 'message/rfc822', assumes: ['messages.raw'] },
+    { reply: bytesReply, content: 'message/rfc822' },
   ),
   listAttachments: inInboxFromReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/attachments',
     'List the attachments of a message',
-    { reply: () => z.strictObject({ attachments: z.array(attachment()) }), assumes: ['messages.attachments.shape'] },
+    { reply: () => z.strictObject({ attachments: z.array(attachment()) }) },
   ),
   getAttachment: inInboxFromReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/attachments/{attachmentId}',
@@ -171,7 +171,6 @@ export const messageOperations = {
         workspace: idInRequest().optional(),
       }),
     reply: (readBehaviour) => TENANT_WIDE_LIST_REPLIES[readBehaviour('messages.all.shape')](readBehaviour),
-    assumes: ['messages.list.pagination'],
   }),
   countFolders: tenantWide('GET /v1/messages/folders/counts', 'Count the messages of each folder', {
     query: () => z.object({ inboxId: idInRequest().optional(), workspace: idInRequest().optional() }),
@@ -179,6 +178,5 @@ export const messageOperations = {
       objects: folderCounts(() => z.strictObject({ total: z.int() })),
       numbers: folderCounts(z.int),
     })),
-    assumes: ['messages.folders'],
   }),
 };

@@ -40,15 +40,13 @@ export const sentReplies = <Added extends z.ZodRawShape>(id: string, added: Adde
 const sendOperation = defineOperations({
   origin: 'reference',
   section: '5',
-  tiers: () => TIERS_WITH_INBOX_ACCESS,
-  assumes: ['sending.addresses', 'sending.copies'],
+  tiers: TIERS_WITH_INBOX_ACCESS,
   reply: chooseBy('sending.reply', () => sentReplies('SentMessage', {})),
   errors: SEND_ERRORS,
 });
 
 export const sendOperations = {
   sendMessage: sendOperation('POST /v1/inboxes/{id}/send', 'Send a message in a new thread', {
-    assumes: ['sending.required', 'sending.addresses', 'sending.copies'],
     body: (readBehaviour) =>
       z.object({
         to: recipients(readBehaviour),

@@ -10,18 +10,17 @@ export const REASONS = ['syntax', 'bounces', 'no-such-inbox'] as const;
 export const serviceOperations = {
   getMe: defineOperation('GET /v1/me', 'Show the tier and the scope of the key', {
     origin: 'reference',
-    tiers: () => TIERS,
+    tiers: TIERS,
     reply: () =>
       object('Identity', {
         tier: z.enum(TIERS),
         ...fieldsOf(() => uuid().nullable(), 'tenantId', 'workspaceId', 'inboxId'),
         email: z.string().nullable().describe('The primary address of the inbox; null unless the key is an ak_ key.'),
       }),
-    assumes: ['me.reply'],
   }),
   getMetrics: defineOperation('GET /v1/metrics', 'Count sent, received and bounced messages', {
     origin: 'reference',
-    tiers: () => TIERS_WITH_INBOX_ACCESS,
+    tiers: TIERS_WITH_INBOX_ACCESS,
     query: () =>
       z.object({
         from: moment('begin').optional(),
@@ -36,14 +35,12 @@ export const serviceOperations = {
         counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
         resources: z.strictObject({ inboxes: z.int(), domains: z.int() }),
       }),
-    assumes: ['metrics.reply', 'metrics.window', 'metrics.counts'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
   verifyEmail: defineOperation('POST /v1/verify-email', 'Check whether mail to an address would arrive', {
-    tiers: () => TIERS_WITH_INBOX_ACCESS,
+    tiers: TIERS_WITH_INBOX_ACCESS,
     body: () => z.object({ email: text(254).overwrite((email) => email.trim().toLowerCase()) }),
     reply: () => z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() }),
-    assumes: ['verify.tiers', 'verify.reply', 'sending.addresses'],
   }),
   getHealth: defineOperation('GET /health', 'Check that the service is up', {
     origin: 'reference',

@@ -3,12 +3,11 @@ import { chooseBy, defineOperations } from '../operation.ts';
 import { deleteReplies, name, object, timestamp, uuid } from '../schemas.ts';
 
 /** Creates the row of an operation that only the operator may call. */
-const operatorOperation = defineOperations({ section: '5', tiers: () => ['operator'] });
+const operatorOperation = defineOperations({ section: '5', tiers: ['operator'] });
 
 export const tenantOperations = {
   createTenant: operatorOperation('POST /v1/tenants', 'Create a tenant, with a workspace called Default', {
     origin: 'reference',
-    assumes: ['tenants.create.required', 'tenants.create.workspace', 'tenants.create.reply', 'requests.equal-names'],
     body: () => z.object({ name: name(200) }),
     reply: () =>
       object('Tenant', {
@@ -22,6 +21,5 @@ export const tenantOperations = {
   }),
   deleteTenant: operatorOperation('DELETE /v1/tenants/{id}', 'Delete a tenant and everything in it', {
     reply: chooseBy('tenants.delete.body', deleteReplies),
-    assumes: ['tenants.delete.cascade'],
   }),
 };

@@ -16,13 +16,11 @@ export const threadOperations = {
   listThreads: inInbox('GET /v1/inboxes/{id}/threads', 'List the threads of an inbox', {
     query: pageQuery,
     reply: () => z.strictObject({ threads: z.array(listedThread()), pagination: pagination() }),
-    assumes: ['threads.list', 'messages.list.pagination'],
   }),
   getThread: inInboxFromReference('GET /v1/inboxes/{id}/threads/{threadId}', 'Read a thread with all its messages', {
     reply: (readBehaviour) => {
       const messages = z.array(messageReply(readBehaviour));
       return object('Thread', { threadId: uuid(), messageCount: z.int(), messages });
     },
-    assumes: ['threads.shape'],
   }),
 };

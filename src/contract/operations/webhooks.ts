@@ -3,7 +3,6 @@ import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { chooseBy, defineOperations } from '../operation.ts';
 import { deleteReplies, expected, flag, idInRequest, object, timestamp, updatedReply, url, uuid } from '../schemas.ts';
-import { TIER_SETS } from '../tiers.ts';
 
 const URL_RULES = {
   'http-or-https': { protocol: /^https?$/, message: 'must be an absolute http or https URL' },
@@ -57,15 +56,13 @@ const UPDATE_REPLIES = { webhook: singleWebhook, 'updated-and-id': () => updated
 
 /** Creates the row of an operation on webhooks. */
 const operation = defineOperations({
-  tiers: chooseBy('webhooks.tiers', () => TIER_SETS),
-  assumes: ['webhooks.other-tiers'],
+  tiers: 'webhooks.tiers',
 });
 
 export const webhookOperations = {
   createWebhook: operation('POST /v1/webhooks', 'Create a webhook', {
     origin: 'document',
     section: '4.1',
-    assumes: ['webhooks.other-tiers', 'webhooks.create.secret'],
     body: (readBehaviour) =>
       z.object({
         url: webhookUrl(readBehaviour),

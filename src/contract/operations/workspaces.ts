@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { chooseBy, defineOperations } from '../operation.ts';
 import { deleteReplies, fieldsOf, name, object, text, timestamp, uuid } from '../schemas.ts';
-import { TIER_SETS } from '../tiers.ts';
 
 const slug = () =>
   text(63).regex(
@@ -20,12 +19,11 @@ const workspace = () =>
   });
 
 /** Creates the row of an operation on workspaces. */
-const operation = defineOperations({ origin: 'reference', tiers: chooseBy('workspaces.read.tiers', () => TIER_SETS) });
+const operation = defineOperations({ origin: 'reference', tiers: 'workspaces.read.tiers' });
 
 export const workspaceOperations = {
   createWorkspace: operation('POST /v1/workspaces', 'Create a workspace', {
-    tiers: () => ['tenant'],
-    assumes: ['workspaces.create.slug', 'workspaces.shape', 'requests.names'],
+    tiers: ['tenant'],
     body: () => z.object({ name: name(200), slug: slug().nullish() }),
     reply: workspace,
     status: 201,
@@ -33,16 +31,13 @@ export const workspaceOperations = {
   }),
   listWorkspaces: operation('GET /v1/workspaces', 'List workspaces', {
     reply: () => z.strictObject({ workspaces: z.array(workspace()) }),
-    assumes: ['workspaces.shape', 'workspaces.list.order'],
   }),
   getWorkspace: operation('GET /v1/workspaces/{id}', 'Read a workspace', {
     reply: workspace,
-    assumes: ['workspaces.shape'],
   }),
   deleteWorkspace: operation('DELETE /v1/workspaces/{id}', 'Delete a workspace and everything in it', {
-    tiers: chooseBy('workspaces.delete.tiers', () => TIER_SETS),
+    tiers: 'workspaces.delete.tiers',
     reply: chooseBy('workspaces.delete.body', deleteReplies),
-    assumes: ['workspaces.delete.cascade'],
     errors: ['FORBIDDEN', 'CONFLICT'],
   }),
 };

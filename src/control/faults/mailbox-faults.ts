@@ -1,4 +1,4 @@
-import { createOptionError } from '../../basics/option-error.ts';
+import { createOptionError } from '../../basics/check-options.ts';
 import { ApiError, createValidationError, knownFields, parseOrRefuse } from '../../contract/errors.ts';
 import type { LocalRecipient } from '../../service/mail/route.ts';
 import { newId } from '../../world/environment.ts';

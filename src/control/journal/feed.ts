@@ -5,9 +5,8 @@ import { findOwner, type Part, type PartOf } from '../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
-import { readerOf } from './find-requests.ts';
 import { showFields } from './read-journal.ts';
-import type { JournalReader } from './show-request.ts';
+import { type JournalReader, readerOf } from './show-request.ts';
 import { showInFeed } from './shown-kinds.ts';
 
 /** The readers of the feed of a mailbox or a sandbox that wait for the next event. */

@@ -2,9 +2,8 @@ import { ENTRY_KINDS, type Entry, type EntryKind, type EntryOf } from '../../ser
 import type { Journals } from '../../service/journal/journals.ts';
 import { byTime } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import { readerOf } from './find-requests.ts';
 import type { EntryFields, JournalEntry, JournalLoss, JournalLosses } from './journal-entry.ts';
-import type { JournalReader } from './show-request.ts';
+import { type JournalReader, readerOf } from './show-request.ts';
 import { isFoundUnnamed, showData } from './shown-kinds.ts';
 
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
@@ -49,7 +48,7 @@ export function readJournal<Kind extends EntryKind>(
     ended.length + atStart.length + unowned.length === 0
       ? entries
       : [...atStart, ...entries, ...ended, ...unowned].sort(byTime);
-  const view = { reader: readerOf(worlds), mask: worlds.whole.mask };
+  const view = { reader: readerOf(worlds), mask: worlds.mailbox.mask };
   return all.map((entry) => {
     const shown = { ...showFields(journals, entry as Entry, view.reader), data: showData(entry as Entry, view) };
     return shown as JournalEntry<Kind>;

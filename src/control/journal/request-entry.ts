@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { didYouMean } from '../../basics/similar-names.ts';
-import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
+import type { ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { wholeNumber } from '../../contract/query.ts';
@@ -93,9 +93,7 @@ const resultFields = () => ({
    * Similar known names are added: `body; did you mean plainBody?`.
    */
   ignored: z.array(z.string()).describe('The fields and parameters that were not read, with similar known names.'),
-  /** The ids of the assumptions on which the reply depends. */
-  assumptions: z.array(textLike<AssumptionId>()),
-  /** The changeable behaviours on which the reply depends, with their values at that time. */
+  /** The changeable behaviours that were read for the reply, with their values at that time. */
   choices: z.record(z.string(), z.string()) as z.ZodType<Partial<Record<ChangeableId, string>>>,
   /** The ids of the faults that affected the reply. */
   faults: z.array(z.string()),

@@ -1,9 +1,9 @@
 import { byteLengthOf } from '../../basics/text.ts';
-import { isChangeable } from '../../contract/behaviours.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { KeptRequest } from '../../service/journal/entry-data.ts';
 import type { ApiReply } from '../../service/pipeline/reply.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 
 /** Formats a request for a list of requests, with all secrets masked. */
@@ -31,8 +31,6 @@ type Body = string | Uint8Array | null | undefined;
 function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): RequestSummary {
   const { atMs, realTimeMs, durationMs, row, call, path, key, keyId, principal } = kept;
   const { error, reason, ignored } = kept;
-  const used = [...kept.usedBehaviours];
-  const changeable = used.filter(isChangeable);
   return {
     id: idFor(reader, kept),
     at: new Date(atMs).toISOString(),
@@ -48,8 +46,7 @@ function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): Reques
     code: error?.code ?? null,
     reason,
     ignored: [...ignored],
-    assumptions: used.filter((id) => !isChangeable(id)),
-    choices: Object.fromEntries(changeable.map((id) => [id, kept.behaviours[id]])),
+    choices: Object.fromEntries([...kept.behavioursRead].map((id) => [id, kept.behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),
     messages: [...kept.messages],
     deliveries: [...kept.deliveries],
@@ -62,6 +59,11 @@ type RequestNumbers = Pick<KeptRequest, 'number' | 'numberInSandbox'>;
 
 /** Whose journal is read: the journal of the mailbox, with all requests, or the journal of a sandbox. */
 export type JournalReader = 'mailbox' | 'sandbox';
+
+/** Returns whose journal a mailbox or a sandbox reads. */
+export function readerOf({ sandboxId }: ReachableWorlds): JournalReader {
+  return sandboxId === undefined ? 'mailbox' : 'sandbox';
+}
 
 /**
  * Returns the number of a request for a reader. A sandbox counts only its own requests, so that their ids do not depend

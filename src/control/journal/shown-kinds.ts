@@ -2,7 +2,8 @@ import { messageOf } from '../../basics/named-error.ts';
 import type { KeptRequest, MailEvent, TestChange } from '../../service/journal/entry-data.ts';
 import type { Entry, EntryKind, FeedKind } from '../../service/journal/entry-kinds.ts';
 import { CorrespondentError } from '../../service/mail/correspondents/correspondent.ts';
-import { showMailAsItWas, showView } from '../../service/mail/show-mail.ts';
+import { showView } from '../../service/mail/mail-views.ts';
+import { showMailAsItWas } from '../../service/mail/show-mail.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
 import { showRow } from '../../world/store/state.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from './entry-line.ts';
 import type { FeedData, FeedEvent, FeedMail } from './feed-event.ts';
 import { actionOf, isRefused } from './from-entries/call-of.ts';
+import { EXCERPT_LENGTH } from './from-entries/feed-entries.ts';
 import type { JournalData, JournalMail } from './journal-entry.ts';
 import type { RequestSummary } from './request-entry.ts';
 import { idFor, type JournalReader, showRequest, showSummary } from './show-request.ts';
@@ -277,9 +279,6 @@ function showRoute({ id: eventId, inbox, source, routes, forwardOf, bounce, lack
 function showMail({ tenantId, data }: { readonly tenantId: string | null; readonly data: MailEvent }): JournalMail {
   return { ...showRoute(data), mail: showMailAsItWas(tenantId ?? '', data.message, data.attachments) };
 }
-
-/** How many characters of the text of a mail the feed has. */
-const EXCERPT_LENGTH = 240;
 
 /** How many characters of a text are searched for secrets before it is cut. */
 const MAX_SEARCHED_LENGTH = 4096;

@@ -141,7 +141,7 @@ export class Checkpoints {
   /** Registers the states of the checkpoints, because their mail counts towards the limit of the mailbox. */
   #registerStates(): void {
     const states = Array.from(this.#saved.values(), ({ state }) => state.worlds);
-    this.#worlds.whole.saved.set(this.#worlds.sandboxId ?? '', states);
+    this.#worlds.mailbox.saved.set(this.#worlds.sandboxId ?? '', states);
   }
 
   #stateOf(name: string): SavedState {

@@ -167,7 +167,7 @@ export function createWholeState({ state, worlds, sandboxes, checkpoints }: Whol
     numbers.set(value, number);
     return number;
   };
-  const owners = () => [['', worlds] as const, ...worlds.ownWorlds().map((world) => [world.id, world] as const)];
+  const owners = () => [['', worlds] as const, ...worlds.withoutSandboxes().map((world) => [world.id, world] as const)];
   return {
     export: (): WholeFixture => ({
       ...state.export(),

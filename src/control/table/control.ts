@@ -96,7 +96,7 @@ async function parseControlInput(row: ControlRow, request: ApiRequest) {
   if (body === 'too-large') {
     throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
   }
-  return { query, body: parseJsonObject(body, request.headers.get('content-type'), DEFAULT_READER) };
+  return { query, body: parseJsonObject(body, request.headers.get('content-type'), DEFAULT_READER.readBehaviour) };
 }
 
 /** Parses a query. Unknown parameters are refused, because a misspelt filter would select everything. */

@@ -87,13 +87,14 @@ export interface SentFields {
 
 /**
  * Splits the fields of a control call by where they are sent. Those that its path does not name are in the body of a
- * POST, and in the query of any other method. Fields that are undefined are left out.
+ * POST, and in the query of any other method. Fields that are undefined are left out. `null`, which a caller without types
+ * may give, has no fields.
  */
-export function splitFields(id: ControlCallId, input: object = {}): SentFields {
+export function splitFields(id: ControlCallId, input: object | null | undefined): SentFields {
   const [method, path = ''] = CONTROL_ROUTES[id].split(' ');
   const params: Record<string, unknown> = {};
   const others: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(input)) {
+  for (const [name, value] of Object.entries(input ?? {})) {
     if (value === undefined) continue;
     if (path.includes(`{${name}}`)) params[name] = value;
     else others[name] = value;

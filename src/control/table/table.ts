@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import { toJsonSchema } from '../../contract/openapi/document.ts';
 import { behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxSummary } from '../controllable-mailbox.ts';
@@ -19,7 +19,7 @@ const sharedFields = {
   question: z.string().describe('What the service document leaves open, as a question.'),
   section: z.string().describe('The section of the service document.'),
   origin: z.enum(['document', 'reference', 'assumed']).describe('The source of the default or of the assumption.'),
-  told: z.string().describe('How a client can find out the answer for a running service, or why it cannot.'),
+  observableWith: z.string().describe('How a client can find out the answer for a running service, or why it cannot.'),
 };
 
 const changeableBehaviour = z.strictObject({
@@ -36,8 +36,8 @@ const changeableBehaviour = z.strictObject({
 const assumption = z.strictObject({
   ...sharedFields,
   assumption: z.string().describe('What the emulator does.'),
-  affects: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
-  fields: z.array(z.string()).optional(),
+  operations: z.array(z.string()).optional().describe('The operations that it is about, if it is about some only.'),
+  fields: z.array(z.string()).optional().describe('The fields of a query or a body that it is about.'),
 });
 
 /** All behaviours, with their current values. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { createListInParts } from '../../basics/json-pieces.ts';
-import { compareTexts } from '../../basics/text.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { queryFlag } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
@@ -8,10 +7,15 @@ import { deliveryReply, lossesReply } from '../../service/delivery/delivery.ts';
 import { addedWebhook } from '../add-webhook.ts';
 import { deliveryFilter, redeliverOptions, releaseOptions, webhookWithSecret } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
+import { droppedRequests } from '../journal/from-entries/entry-requests.ts';
 import { createHar, harReply } from '../journal/har.ts';
-import { journalEntryReply, journalUrlQuery, lossesReply as lossesOfJournal } from '../journal/journal-entry.ts';
+import {
+  type JournalLoss,
+  journalEntryReply,
+  journalUrlQuery,
+  lossesReply as lossesOfJournal,
+} from '../journal/journal-entry.ts';
 import { type RequestEntry, requestQuery, requestReply, summaryReply } from '../journal/request-entry.ts';
-import type { JournalControls } from '../journal-controls.ts';
 import { triggerOptions } from '../trigger.ts';
 import { defineControl, fileReply, idInPath } from './row.ts';
 
@@ -28,12 +32,9 @@ const summariesReply = z.strictObject({
   dropped: dropped(),
 });
 
-/** Returns the field that says how many requests and commands the journal no longer has; no field if it has them all. */
-function droppedRequests(mailbox: Pick<JournalControls, 'journalLosses'>) {
-  const { request, 'mail-command': command } = mailbox.journalLosses();
-  const [latest] = [request, command].flatMap((loss) => loss ?? []).sort((a, b) => compareTexts(b.until, a.until));
-  if (!latest) return {};
-  return { dropped: { count: (request?.count ?? 0) + (command?.count ?? 0), until: latest.until } };
+/** Adds to a list of requests how many the journal no longer has; nothing if it has them all. */
+function withLoss<Reply extends object>(reply: Reply, dropped: JournalLoss | undefined) {
+  return dropped ? { ...reply, dropped } : reply;
 }
 
 /** An event of the feed: an entry of the journal, or a gap. */
@@ -107,12 +108,12 @@ export const TRAFFIC_ROWS = {
       'queries and bodies.',
     { query: requestQuery(), reply: z.union([requestsReply, harReply(), summariesReply]) },
     (mailbox, { query: { format, ...filter } }) => {
-      const losses = droppedRequests(mailbox);
-      if (format === 'summary') return { requests: mailbox.requestSummaries(filter), ...losses };
+      const dropped = droppedRequests(mailbox.journalLosses());
+      if (format === 'summary') return withLoss({ requests: mailbox.requestSummaries(filter) }, dropped);
       const requests = createListInParts<RequestEntry>(filter.limit, (limit, _, last) =>
         mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
       );
-      return format === 'har' ? createHar(requests, mailbox.baseUrl, losses.dropped?.count) : { requests, ...losses };
+      return format === 'har' ? createHar(requests, mailbox.baseUrl, dropped?.count) : withLoss({ requests }, dropped);
     },
   ),
   getRequest: defineControl(

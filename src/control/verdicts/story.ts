@@ -216,7 +216,7 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   }
   const requests = later.slice(0, MAX_LINES).map(({ data: { request: _, reply: _reply, ...summary } }) => summary);
   const story = { messageId: id, lines: shortenStory(lines), webhooks, requests };
-  return worlds.whole.mask.deep({ ...story, sent: sent.map(({ data }) => data.mail.id) });
+  return worlds.mailbox.mask.deep({ ...story, sent: sent.map(({ data }) => data.mail.id) });
 }
 
 /** The operations that answer or forward the mail in their path. */

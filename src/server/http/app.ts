@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
@@ -7,10 +6,9 @@ import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { OwnProcess } from '../../control/table/row.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { findPrincipal, type Principal, principalOf, sentKey } from '../../service/access/principal.ts';
+import { findSender, type Principal } from '../../service/access/principal.ts';
 import { type ApiRequest, type ApiResult, toApiError } from '../../service/pipeline/exchange.ts';
 import { toErrorReply } from '../../service/pipeline/reply.ts';
-import { findOwner } from '../../world/store/parts.ts';
 import type { Intake } from '../intake.ts';
 import { nameClient } from '../name-client.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
@@ -25,9 +23,10 @@ import {
   isOriginAllowed,
   setCorsHeaders,
 } from './guards.ts';
-import { ReplyBatch, readRequest, sendReply, signalOfDisconnect } from './node-adapter.ts';
+import { readRequest, sendReply, signalOfDisconnect } from './node-adapter.ts';
 import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
 import type { createStreamServer } from './stream-server.ts';
+import { acceptDone, DONE_PATH } from './trial-done.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
 /**
@@ -72,10 +71,9 @@ export interface AppOptions {
   readonly work: WorkQueue;
 }
 
-/** Handles each HTTP request: applies the guards, then passes the request to the service or to the control plane. */
+/** Handles each HTTP request: finds out who answers it, and whether its client may call them. */
 export class App implements NodeRequestHandler {
   readonly #options: AppOptions;
-  readonly #batch: ReplyBatch;
   /** The part for event streams. It is loaded when the first stream opens, because most servers have no streams. */
   #streams: Promise<ReturnType<typeof createStreamServer>> | undefined;
   /** Loads the control plane for the first control call. */
@@ -84,30 +82,105 @@ export class App implements NodeRequestHandler {
     const { createControl } = await import('../../control/table/control.ts');
     return createControl(internals.mailbox, internals.report, undefined, process, internals.service.worlds);
   });
-  /** The latest `Host` that the guard accepted. Most requests have the same `Host`, and parsing a URL is slow. */
-  #acceptedHost: string | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
-    this.#batch = new ReplyBatch(options.output);
   }
 
   /** Handles a request. The promise never rejects. */
   async handle(message: NodeRequest, response: ServerResponse): Promise<void> {
     const { internals, output, work, log, verbose } = this.#options;
-    const sending = { batch: this.#batch, output, work };
     let result: Partial<ApiResult> = {};
     if (log && (verbose || !isControlRead(message))) logRequest(log, message, response, () => result);
     try {
-      result = (await this.#route(message, response)) ?? {};
-      if (result.reply) await sendReply(response, result.reply, sending);
+      result = (await this.#findReply(message, response)) ?? {};
+      if (result.reply) await sendReply(response, result.reply, { output, work });
     } catch (thrown) {
       const error = toApiError(thrown, internals.report);
       result = { ...result, error };
       if (response.headersSent) response.destroy();
       else {
         const reader = createSilentReader(internals.mailbox.behaviours);
-        await sendReply(response, toErrorReply(error, reader), sending);
+        await sendReply(response, toErrorReply(error, reader), { output, work });
+      }
+    }
+  }
+
+  /**
+   * Takes the steps of a request in order. A step that throws ends the request. The result is `undefined` if a stream or
+   * a handler of the user writes the response itself.
+   */
+  async #findReply(message: NodeRequest, response: ServerResponse): Promise<ApiResult | undefined> {
+    const { internals, userHandlers, allowedHosts, allowedOrigins, controlGuest, intake, output, work } = this.#options;
+    const { worlds } = internals.service;
+    const { headers } = message;
+
+    // 1. Refuse a foreign Host, a method that no path supports, and a target that is not a path.
+    guardHost(headers, allowedHosts);
+    guardTarget(message);
+
+    // 2. Read the head, and find out who answers. The request belongs to the epoch in which it arrived, however long it
+    // then waits.
+    const head = readRequest(message, { epoch: worlds.epoch, inSlices: work.inSlices });
+    const route = findRoute(head, message);
+
+    // 3. Refuse a client that may not control the emulator. The letter case of the path is ignored here, so that no other
+    // spelling can bypass the guard.
+    if (isInside(head.path, CONTROL_PATH) && route !== 'page' && route !== 'ready') this.#guardControl(headers, head);
+
+    // 4. Allow a page of another origin to read the reply, and answer its preflight.
+    if (this.#mayPageCall(headers.origin, head.path)) {
+      if (setCorsHeaders(message, response, { isMcp: route === 'tools' })) return PREFLIGHT_REPLY;
+    }
+
+    // 5. Count the body, when it is read, towards the limit for everything that all clients send at the same time.
+    let request = head;
+    if (head.body) {
+      const declaredBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+      const findClient = () => this.#nameClient(head, message);
+      request = { ...head, body: intake.countBody(head.body, declaredBytes, response, findClient) };
+    }
+
+    // 6. Tell the guest, if there is one, of each request for the service.
+    if (controlGuest && (route === 'service' || route === 'tools' || route === 'stream')) {
+      const { key, principal } = findSender(internals.service, request);
+      controlGuest.onRequest(request, key, principal);
+    }
+
+    // 7. Answer.
+    switch (route) {
+      case 'ready':
+      case 'control': {
+        const call = { ...request, signal: signalOfDisconnect(message, response) };
+        const control = this.#observe(headers, await this.#loadControl());
+        // A probe whether the server is ready does not wait for others.
+        if (route === 'control') await work.begin();
+        if (request.path !== MCP_CONTROL_PATH) return control(call);
+        return (await import('../mcp/serve-mcp.ts')).serveControl(internals, control, call);
+      }
+      case 'done':
+        return acceptDone(internals, request);
+      case 'stream':
+        this.#streams ??= import('./stream-server.ts').then((part) =>
+          part.createStreamServer(internals, this.#options),
+        );
+        return (await this.#streams).open(message, request, response, this.#nameClient(request, message));
+      case 'tools': {
+        if (headers.origin !== undefined && !isOriginAllowed(headers.origin, allowedOrigins)) {
+          throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${AGENT_PATH}.`);
+        }
+        const { serveOperations } = await import('../mcp/serve-mcp.ts');
+        await work.begin();
+        return serveOperations(internals, request);
+      }
+      case 'page':
+      case 'service': {
+        const answer = route === 'page' ? servePage : internals.handle;
+        // A handler of the user may replace the page at `/` too, but nothing of the control plane.
+        if (!userHandlers || isControlPath(request.path)) return answer(request);
+        // express writes the replies of these handlers.
+        output.watch(message.socket, 'http');
+        return userHandlers(message, request, response, answer);
       }
     }
   }
@@ -116,61 +189,6 @@ export class App implements NodeRequestHandler {
   async closeStreams(): Promise<void> {
     this.#options.internals.endWaits();
     (await this.#streams)?.close();
-  }
-
-  /** Routes a request. Returns `undefined` if a stream or a handler of the user writes the response itself. */
-  async #route(message: NodeRequest, response: ServerResponse): Promise<ApiResult | undefined> {
-    this.#guardHost(message.headers);
-    guardTarget(message);
-    const unread = readRequest(message, this.#options.work.inSlices);
-    const forInspector = isForInspector(unread);
-    if (isInside(unread.path, CONTROL_PATH) && !forInspector && unread.path !== READY_PATH) {
-      this.#guardControl(message.headers, unread);
-    }
-    const request = this.#countBody(unread, message, response);
-    if (isControlPath(request.path)) {
-      if (forInspector) return serveInspector(request);
-      const call = { ...request, signal: signalOfDisconnect(message, response) };
-      return withoutTimeLimit(message.socket, async () => {
-        const control = this.#observe(message.headers, await this.#loadControl());
-        // A probe whether the server is ready does not wait for others.
-        if (request.path !== READY_PATH) await this.#options.work.begin();
-        if (request.path !== MCP_CONTROL_PATH) return control(call);
-        return (await import('../mcp/serve-mcp.ts')).serveControl(this.#options.internals, control, call);
-      });
-    }
-    if (request.path === DONE_PATH) return acceptDone(this.#options.internals, request);
-    const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
-    const isMcp = request.path === AGENT_PATH;
-    if (mayPageCall && setCorsHeaders(message, response, { isMcp })) return PREFLIGHT_REPLY;
-    const { internals, userHandlers, intake, output, work, allowedOrigins, controlGuest } = this.#options;
-    if (controlGuest && !forInspector) {
-      const key = keyOf(request);
-      controlGuest.onRequest(request, key, key === undefined ? undefined : principalOf(internals.service.worlds, key));
-    }
-    if (message.head && isStreamPath(request.path)) {
-      this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
-        createStreamServer(internals, { intake, output, allowedOrigins }),
-      );
-      return (await this.#streams).open(message, request, response, this.#nameClient(request, message));
-    }
-    // A handler of the user may replace the path /, too.
-    const next = (request: ApiRequest) => (forInspector ? serveInspector(request) : internals.handle(request));
-    if (isMcp) {
-      if (message.headers.origin !== undefined && !isOriginAllowed(message.headers.origin, allowedOrigins)) {
-        throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${AGENT_PATH}.`);
-      }
-      return withoutTimeLimit(message.socket, async () => {
-        const { serveOperations } = await import('../mcp/serve-mcp.ts');
-        await work.begin();
-        return serveOperations(internals, request);
-      });
-    }
-    const { epoch } = internals.service.worlds;
-    // A handler of the user may wait before it passes the request on, so the request keeps the epoch of its arrival.
-    const nextInEpoch = (passedOn: ApiRequest) => next({ ...passedOn, epoch, inSlices: work.inSlices });
-    const handle = async () => (userHandlers ? userHandlers(message, request, response, nextInEpoch) : next(request));
-    return internals.service.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
   /** Refuses a call that may not control the emulator. A guest is told of it. */
@@ -195,79 +213,54 @@ export class App implements NodeRequestHandler {
     };
   }
 
-  /** Makes the body of a request count towards the limit for everything that all clients send at the same time. */
-  #countBody(request: ApiRequest, message: IncomingMessage, response: ServerResponse): ApiRequest {
-    if (!request.body) return request;
-    const { intake, internals } = this.#options;
-    const declaredBytes = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-    const findClient = () => this.#nameClient(request, message);
-    const body = intake.countBody(request.body, declaredBytes, response, findClient);
-    return { ...request, body, epoch: internals.service.worlds.epoch };
-  }
-
   /** Returns the names of the client that has sent a request. A key that is not valid is no login. */
   #nameClient(request: ApiRequest, { socket }: IncomingMessage): readonly string[] {
-    const principal = principalOf(this.#options.internals.service.worlds, keyOf(request) ?? '');
+    const { principal } = findSender(this.#options.internals.service, request);
     return nameClient(socket.remoteAddress, principal, isControlPath(request.path) ? 'control' : 'http');
   }
 
-  #guardHost(headers: IncomingHttpHeaders): void {
-    if (headers.host === this.#acceptedHost && headers.host !== undefined) return;
-    guardHost(headers, this.#options.allowedHosts);
-    this.#acceptedHost = headers.host;
-  }
-
   /**
-   * Returns whether web pages of an origin may call this path. They may call the paths of the service and the tools
-   * for an agent; if the user has handlers, they may call any path.
+   * Returns whether web pages of an origin may call this path. They may call the service and the tools for an agent; if
+   * the user has handlers, they may call every path that these may answer.
    */
   #mayPageCall(origin: string | undefined, path: string): boolean {
     const { allowedOrigins, userHandlers } = this.#options;
     if (origin === undefined || !isOriginAllowed(origin, allowedOrigins)) return false;
-    return isInside(path, '/v1') || path === AGENT_PATH || userHandlers !== undefined;
+    if (isInside(path, '/v1') || path === AGENT_PATH) return true;
+    return userHandlers !== undefined && !isControlPath(path) && path !== DONE_PATH;
   }
 }
 
 /** Handles the requests to the control plane. */
 type Control = (request: ApiRequest) => Promise<ApiResult>;
 
+/**
+ * Who answers a request: a file of the inspector (`page`), the control plane (`control`, and `ready`, which asks whether
+ * the server is ready), the call of an agent that is done (`done`), an event stream, the tools for an agent, or the
+ * service.
+ */
+type Route = 'page' | 'ready' | 'control' | 'done' | 'stream' | 'tools' | 'service';
+
+function findRoute(request: ApiRequest, { head }: NodeRequest): Route {
+  const { path } = request;
+  if (isForInspector(request)) return 'page';
+  if (path === READY_PATH) return 'ready';
+  if (isControlPath(path)) return 'control';
+  if (path === DONE_PATH) return 'done';
+  if (head && isStreamPath(path)) return 'stream';
+  return path === AGENT_PATH ? 'tools' : 'service';
+}
+
 /** The path that needs no token, because load balancers call it and have no token. */
 const READY_PATH = `${CONTROL_PATH}/ready`;
-
-/**
- * The path by which an agent says that it is done with everything that it knows of. It is outside of the control plane,
- * because an agent may always call it.
- */
-export const DONE_PATH = '/trial/done';
-
-/**
- * Adds to the journal that an agent said that it is done. `?sandbox=<id>` or a key says whose agent it is; without both,
- * it is the agent of the whole mailbox.
- *
- * @throws {ApiError} METHOD_NOT_ALLOWED unless the method is POST; NOT_FOUND for an unknown sandbox; UNAUTHORIZED for an
- *   unknown key.
- */
-function acceptDone({ service, mailbox }: MailboxInternals, { method, query, headers }: ApiRequest): ApiResult {
-  if (method !== 'POST') {
-    const problem = `${method} is not supported for this path; use POST.`;
-    throw new ApiError('METHOD_NOT_ALLOWED', problem, { headers: { allow: 'POST' } });
-  }
-  const { worlds, journals } = service;
-  const sandbox = query.get('sandbox');
-  const key = sentKey(headers);
-  const ofKey = sandbox === null && key !== undefined ? findPrincipal(worlds, key).world?.id : undefined;
-  const tenantId = sandbox === null ? (ofKey ?? null) : mailbox.sandbox(sandbox).id;
-  journals.publish(findOwner(worlds, tenantId), 'agent-done', { tenantId });
-  return { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
-}
 
 /** The path of the tools for an agent, and of the tools that control the emulator, by the Model Context Protocol. */
 const [AGENT_PATH, MCP_CONTROL_PATH] = ['/mcp', `${CONTROL_PATH}/mcp`];
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 
-/** Serves the inspector. Its code is loaded only when somebody opens it. */
-async function serveInspector(request: ApiRequest): Promise<ApiResult> {
+/** Replies with a file of the inspector. The code for it is loaded only when somebody opens the inspector. */
+async function servePage(request: ApiRequest): Promise<ApiResult> {
   const { serveInspector } = await import('./serve-inspector.ts');
   return { reply: await serveInspector(request) };
 }
@@ -277,23 +270,7 @@ function isInside(path: string, folder: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
 }
 
-/** Returns the key that came with a request. Only an event stream may have it in its query. */
-function keyOf({ headers, query }: ApiRequest): string | undefined {
-  return sentKey(headers) ?? query.get('api_key') ?? undefined;
-}
-
 /** Returns whether a path is routed to the control plane. Case matters: `/__MOCK` is guarded, but is not routed. */
 function isControlPath(path: string): boolean {
   return `${path}/`.startsWith(`${CONTROL_PATH}/`);
-}
-
-/** Disables the socket timeout, because a fault or a control call may wait for a long time. */
-async function withoutTimeLimit<T>(socket: Socket, work: () => Promise<T>): Promise<T> {
-  const idleMs = socket.timeout ?? 0;
-  socket.setTimeout(0);
-  try {
-    return await work();
-  } finally {
-    socket.setTimeout(idleMs);
-  }
 }

@@ -41,7 +41,6 @@ export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = T
     highWaterMark: LIMITS.socket.value,
     joinDuplicateHeaders: true,
   });
-  server.timeout = limits.requestMs * 2;
   // A client may end its side of the connection and still wait for replies, so Node must not close it at once.
   Object.assign(server, { httpAllowHalfOpen: true });
   serve(server, app);

@@ -2,15 +2,18 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { clearInterval, setImmediate, setInterval } from '../../basics/real-timers.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { type ApiRequest, NO_QUERY } from '../../service/pipeline/exchange.ts';
-import { type AnyReply, type ApiReply, isCut, JsonBody, type RunInSlices } from '../../service/pipeline/reply.ts';
+import { type AnyReply, isCut, JsonBody } from '../../service/pipeline/reply.ts';
 import { untilTaken, type WaitingOutput } from '../waiting-output.ts';
 import { WorkQueue } from '../work-queue.ts';
 
 /**
  * Converts a request of Node whose target is a path. Segments such as `..` are resolved, so that the guards check the
- * same path that is served. As in `fetch`, a GET or HEAD has no body. `inSlices` runs long work of the request.
+ * same path that is served. As in `fetch`, a GET or HEAD has no body.
  */
-export function readRequest(message: IncomingMessage, inSlices?: RunInSlices): ApiRequest {
+export function readRequest(
+  message: IncomingMessage,
+  { epoch, inSlices }: Pick<ApiRequest, 'epoch' | 'inSlices'>,
+): ApiRequest {
   const { method = '', headers } = message;
   return {
     method,
@@ -19,18 +22,15 @@ export function readRequest(message: IncomingMessage, inSlices?: RunInSlices): A
     // If a body is not read to its end, the request must not be destroyed, because that would close the connection.
     // `releaseRequest` discards the rest.
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
+    epoch,
     inSlices,
   };
 }
 
-/** A target that needs no URL parser: a path without a query, which the parser would not change. */
-const PLAIN_TARGET = /^[\w/-]+$/;
-
 function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
-  if (PLAIN_TARGET.test(target)) return { path: target, query: NO_QUERY };
   // With an origin in front, `//host/path` is parsed as a path, not as another host.
-  const { pathname, searchParams } = new URL(`http://localhost${target}`);
-  return { path: pathname, query: searchParams };
+  const { pathname, search } = new URL(`http://localhost${target}`);
+  return { path: pathname, query: search === '' ? NO_QUERY : new URLSearchParams(search) };
 }
 
 /**
@@ -58,8 +58,6 @@ const COMMENT_MS = 15_000;
 
 /** How a reply is sent. */
 interface SendOptions {
-  /** The batch with which a small reply is sent. */
-  readonly batch?: ReplyBatch | undefined;
   /** Counts the bytes that wait until clients read them. A server of the user has none, and has its own limits. */
   readonly output?: WaitingOutput | undefined;
   /** Writes large JSON in slices. Default: a queue of its own. */
@@ -72,14 +70,13 @@ interface SendOptions {
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Sends a reply, if possible together with the other replies of a batch. If a fault cuts the connection, no reply is
- * sent. A large body is sent as the client reads it. An event stream is sent until it ends or the client disconnects,
- * with a comment from time to time.
+ * Sends a reply. If a fault cuts the connection, no reply is sent. A large body is sent as the client reads it. An event
+ * stream is sent until it ends or the client disconnects, with a comment from time to time.
  */
 export async function sendReply(
   response: ServerResponse,
   { status, headers, body }: AnyReply,
-  { batch, output, work = new WorkQueue(), commentMs = COMMENT_MS }: SendOptions = {},
+  { output, work = new WorkQueue(), commentMs = COMMENT_MS }: SendOptions = {},
 ): Promise<void> {
   if (isCut({ status })) {
     // The log shows this status. No client gets it.
@@ -92,8 +89,17 @@ export async function sendReply(
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
     if (body !== null && body.length > PIECE_BYTES && response.req.method !== 'HEAD') {
       await sendLargeBody(response, typeof body === 'string' ? Buffer.from(body) : body, output);
-    } else if (batch) batch.end(response, body);
-    else response.end(body);
+    } else {
+      // Node calls this after it has handled all requests that arrived together, so their replies are written one after
+      // the other. The first reply wakes up its client, which on a busy machine takes longer than to write the reply;
+      // when the others follow, their clients are awake. Without this, a request takes about 40 percent more processor
+      // time.
+      setImmediate(() => {
+        const { socket } = response;
+        response.end(body);
+        if (socket) output?.written(socket, 'http');
+      });
+    }
     return;
   }
   if (body instanceof JsonBody) {
@@ -101,9 +107,7 @@ export async function sendReply(
     else await sendJson(response, body, output, work);
     return;
   }
-  // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that the
-  // stream is open.
-  response.setTimeout(0);
+  // The headers of an event stream are sent at once, so that the client knows that the stream is open.
   response.flushHeaders();
   const sendComment = () => {
     if (!response.writableNeedDrain) response.write(':\n\n');
@@ -228,31 +232,4 @@ export function releaseRequest(request: IncomingMessage): void {
   if (request.readableEnded) return;
   request.removeAllListeners('data');
   request.resume();
-}
-
-/**
- * Collects the replies to all requests that have arrived together, and then sends them one after another. A reply wakes
- * up its client, and on a busy machine this takes longer than to write the reply. If more replies follow at once, the
- * clients of the later replies are already awake.
- */
-export class ReplyBatch {
-  readonly #output: WaitingOutput;
-  readonly #replies: { readonly response: ServerResponse; readonly body: ApiReply['body'] }[] = [];
-
-  constructor(output: WaitingOutput) {
-    this.#output = output;
-  }
-
-  /** Ends a response after the requests that have already arrived are handled. */
-  end(response: ServerResponse, body: ApiReply['body']): void {
-    if (this.#replies.push({ response, body }) === 1) setImmediate(() => this.#send());
-  }
-
-  #send(): void {
-    for (const { response, body } of this.#replies.splice(0)) {
-      const { socket } = response;
-      response.end(body);
-      if (socket) this.#output.written(socket, 'http');
-    }
-  }
 }

@@ -23,9 +23,9 @@ export interface NodeRequestHandler {
 export class RequestQueue {
   readonly #socket: Socket;
   readonly #handler: NodeRequestHandler;
-  readonly #pending: QueuedRequest[] = [];
+  readonly #waiting: QueuedRequest[] = [];
   #latestResponse: ServerResponse | undefined;
-  #isBusy = false;
+  #isRunning = false;
   #isPaused = false;
   #isDetached = false;
   #refusal: string | undefined;
@@ -39,13 +39,9 @@ export class RequestQueue {
   enqueue(request: NodeRequest, createResponse: () => ServerResponse): void {
     // A request on a connection that is closing is ignored, because no further reply may be sent on this connection.
     if (!this.#socket.writable || this.#refusal !== undefined) return;
-    if (!this.#isBusy && this.#pending.length === 0) {
-      this.#resume();
-      this.#start({ request, createResponse });
-      return;
-    }
-    this.#pending.push({ request, createResponse });
-    this.#pause();
+    this.#waiting.push({ request, createResponse });
+    if (this.#isRunning) this.#pause();
+    else void this.#run();
   }
 
   /**
@@ -55,10 +51,8 @@ export class RequestQueue {
   detach(): void {
     this.#isDetached = true;
     this.#pause();
-    // Node removes its listeners for `drain` and `timeout` when it releases the socket. The response still needs
-    // `drain`, and an idle socket must still be closed.
+    // Node removes its listener for `drain` when it releases the socket. The response still needs it.
     this.#socket.on('drain', () => this.#latestResponse?.emit('drain'));
-    this.#socket.on('timeout', () => this.#socket.destroy());
   }
 
   /** Sends a refusal of a malformed request after all earlier replies, then closes the connection. */
@@ -70,41 +64,42 @@ export class RequestQueue {
       closeGracefully(this.#socket, this.#latestResponse.headersSent ? undefined : this.#refusal);
       return;
     }
-    if (incomplete) this.#pending.pop();
+    if (incomplete) this.#waiting.pop();
     this.#pause();
-    this.#startNext();
+    if (!this.#isRunning) void this.#run();
   }
 
-  #start({ request, createResponse }: QueuedRequest): void {
-    const response = createResponse();
-    this.#latestResponse = response;
-    this.#isBusy = true;
-    // Both events happen once, but `once` would take more time for each request than `on`.
-    response.on('finish', () => releaseRequest(request));
-    response.on('close', () => {
-      this.#isBusy = false;
-      if (this.#pending.length === 0 && this.#refusal === undefined) return;
-      // The next request starts after other connections have run, because a client may send hundreds at once. An
-      // upgrade is the last request. It is handled at once, because its reply must be sent before the client's end of
-      // the connection is noticed.
-      if (this.#isDetached) this.#startNext();
-      else setImmediate(() => this.#startNext());
-    });
-    void this.#handler.handle(request, response);
+  /** Runs the requests that wait, each when the reply to the one before it is sent, and then sends the refusal. */
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (let next = this.#takeNext(); next; next = this.#takeNext()) {
+      const { request } = next;
+      const response = next.createResponse();
+      this.#latestResponse = response;
+      response.once('finish', () => releaseRequest(request));
+      const isClosed = new Promise((resolve) => response.once('close', resolve));
+      void this.#handler.handle(request, response);
+      await isClosed;
+      // Other connections run before the next request, because a client may send hundreds at once. An upgrade is the
+      // last request. It is handled at once, because its reply must be sent before the client's end of the connection
+      // is noticed.
+      if (this.#waiting.length > 0 && !this.#isDetached) await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#isRunning = false;
+    if (this.#refusal !== undefined) closeGracefully(this.#socket, this.#refusal);
   }
 
-  #startNext(): void {
-    if (this.#isBusy) return;
-    if (!this.#socket.writable) this.#pending.length = 0;
-    const next = this.#pending.shift();
-    if (this.#pending.length === 0 && (!next || this.#refusal === undefined)) this.#resume();
-    if (next) this.#start(next);
-    else if (this.#refusal !== undefined) closeGracefully(this.#socket, this.#refusal);
+  /** Takes the next request that waits. The socket is read again while the last one runs, unless a refusal follows it. */
+  #takeNext(): QueuedRequest | undefined {
+    if (!this.#socket.writable) this.#waiting.length = 0;
+    const next = this.#waiting.shift();
+    if (this.#waiting.length === 0 && (!next || this.#refusal === undefined)) this.#resume();
+    return next;
   }
 
   /** Finds the request whose body has not been received completely. The next bytes belong to this request. */
   #findIncomplete(): IncomingMessage | undefined {
-    const last = this.#pending.at(-1)?.request ?? this.#latestResponse?.req;
+    const last = this.#waiting.at(-1)?.request ?? this.#latestResponse?.req;
     return last?.complete ? undefined : last;
   }
 

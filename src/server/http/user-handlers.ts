@@ -8,7 +8,6 @@ import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import { readBody } from '../../service/pipeline/parse-input.ts';
 import { ConnectionCutError } from '../../service/pipeline/reply.ts';
 import type { Environment } from '../../world/environment.ts';
-import { readRequest } from './node-adapter.ts';
 
 /**
  * Runs the user's own handlers for a request, of which `message` is the form of Node. If no handler responds, the
@@ -42,7 +41,8 @@ export function createUserHandlers(input: unknown, report: Environment['report']
 
   return async (message, request, response, next) => {
     const received = await readBody(request, MAX_USER_BODY_BYTES);
-    if (received === 'truncated') return next(readRequest(message));
+    // Reading the rest of the body then fails again, so the emulator refuses the request.
+    if (received === 'truncated') return next({ ...request, body: message.iterator({ destroyOnReturn: false }) });
     if (received === 'too-large') throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 16 MiB.');
     const body = received === 'empty' ? [] : [received];
     linkStreamToResponse(response, report);

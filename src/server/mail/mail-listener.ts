@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { createOptionError, type OptionProblem } from '../../basics/check-options.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import { createOptionError, type OptionProblem } from '../../basics/option-error.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../../basics/real-timers.ts';
 import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';

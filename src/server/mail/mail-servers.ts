@@ -1,7 +1,7 @@
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import type { Listener } from '../listener.ts';
 import { reachableHost } from '../loopback.ts';
-import type { Settings } from '../server-settings.ts';
+import type { Settings } from '../server-options.ts';
 import { type MailServerSettings, readMailTls } from './mail-listener.ts';
 
 /** The settings of the servers for SMTP and IMAP. A server without a port is not started. */

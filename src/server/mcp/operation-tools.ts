@@ -3,10 +3,11 @@ import { fillPath, findParameterProblem } from '../../basics/fill-path.ts';
 import { tryParseJson } from '../../basics/foreign-json.ts';
 import { JsonInText } from '../../basics/json-pieces.ts';
 import { lazy } from '../../basics/lazy-schema.ts';
+import { createSilentReader } from '../../contract/behaviours.ts';
 import { buildOnce } from '../../contract/build-once.ts';
 import { describeOperation } from '../../contract/openapi/create-openapi.ts';
 import { toJsonSchema } from '../../contract/openapi/document.ts';
-import type { OperationDefinition } from '../../contract/operation.ts';
+import { mayCall, type OperationDefinition } from '../../contract/operation.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contract/operations.ts';
 import { VERSION_PATH } from '../../contract/service-path.ts';
 import type { Principal } from '../../service/access/principal.ts';
@@ -44,11 +45,13 @@ export interface OperationToolOptions {
 /** Offers the operations that a key may call as tools. A call is a request of this key. */
 export function offerOperations(options: OperationToolOptions): Offer {
   const { service, principal, hasAllTools } = options;
-  const mayCall = ({ id }: OperationRow) => service.operationFor(id).tiers?.value.includes(principal.tier) ?? true;
+  const { readBehaviour } = createSilentReader(service.behaviours);
   // The key of an inbox needs no list of several inboxes; any other key finds the ids of inboxes in it.
   const isDefault = ({ id }: OperationRow) =>
     DEFAULT_TOOLS.includes(id) && id !== (principal.inboxId ? 'listAllMessages' : 'listMessages');
-  const rows = OPERATION_ROWS.filter((row) => (hasAllTools || isDefault(row)) && mayCall(row));
+  const rows = OPERATION_ROWS.filter(
+    (row) => (hasAllTools || isDefault(row)) && mayCall(row, principal.tier, readBehaviour),
+  );
   return {
     onRefused: options.onRefused,
     instructions:
@@ -194,10 +197,10 @@ function toRequest(row: OperationRow, given: Fields, options: OperationToolOptio
     return problem === undefined ? value : 'none';
   };
   const path = fillPath(row.path, take);
-  const { query: querySchema, body: bodySchema } = options.service.operationFor(row.id);
+  const { query: querySchema, body: bodySchema }: OperationDefinition = row;
+  const parameters = querySchema && buildOnce(querySchema, (id) => options.service.behaviours[id]).value.shape;
   const query = new URLSearchParams();
-  const isForQuery = (name: string) =>
-    row.method === 'GET' || Object.hasOwn((querySchema?.value as z.ZodObject | undefined)?.shape ?? {}, name);
+  const isForQuery = (name: string) => row.method === 'GET' || Object.hasOwn(parameters ?? {}, name);
   for (const [name, value] of [...rest].filter(([name]) => isForQuery(name))) {
     rest.delete(name);
     if (value === null || value === undefined) continue;

@@ -6,7 +6,7 @@ import { createControlClient } from '../../control/table/client.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import { createFetch } from '../../mailbox/fetch.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { findPrincipal, type Principal, readKey } from '../../service/access/principal.ts';
+import { findPrincipal, findSender, type Principal, requireKey } from '../../service/access/principal.ts';
 import { type ApiRequest, type ApiResult, Exchange } from '../../service/pipeline/exchange.ts';
 import { readBody } from '../../service/pipeline/parse-input.ts';
 import { finishExchange } from '../../service/pipeline/record-exchange.ts';
@@ -23,9 +23,10 @@ import { answerMessage, type Offer, type RefusedMessage } from './protocol.ts';
  */
 export async function serveOperations(internals: MailboxInternals, request: ApiRequest): Promise<ApiResult> {
   const { service } = internals;
-  const endCall = service.openCalls.begin(request);
+  const sender = findSender(service, request);
+  const endCall = service.openCalls.begin(sender);
   try {
-    const key = readKey(request, createSilentReader(service.behaviours).readBehaviour);
+    const key = requireKey(sender, request, createSilentReader(service.behaviours).readBehaviour);
     return await serve(request, offerToKey(internals, request, key));
   } catch (error) {
     // A client asks by GET whether there is a stream of messages, and by DELETE ends a session; both expect the refusal.

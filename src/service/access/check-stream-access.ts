@@ -4,7 +4,7 @@ import type { HeaderReader } from '../../contract/header-fields.ts';
 import { STREAM_PATH } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
 import { findInScope, type LookupContext } from './find-in-scope.ts';
-import { findPrincipal, readStreamKey, type TenantPrincipal } from './principal.ts';
+import { findPrincipal, requireKey, type Sender, type TenantPrincipal } from './principal.ts';
 
 /** A request to open a stream, before the connection is upgraded. */
 export interface StreamRequest {
@@ -22,16 +22,18 @@ export interface StreamAccess {
 }
 
 /**
- * Checks that a client may open a stream.
+ * Checks that the sender of a request may open a stream.
  *
  * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for an operator key, NOT_FOUND for an inbox out of
  *   scope. Behaviours can change FORBIDDEN and NOT_FOUND, as for any request.
  */
 export function checkStreamAccess(
   { worlds, readBehaviour }: Pick<LookupContext, 'worlds' | 'readBehaviour'>,
-  { path, query, headers }: StreamRequest,
+  request: StreamRequest,
+  sender: Sender,
 ): StreamAccess {
-  const key = readStreamKey({ headers, query }, readBehaviour);
+  const { path } = request;
+  const key = requireKey(sender, request, readBehaviour);
   const principal = findPrincipal(worlds, key);
   if (principal.tier === 'operator') throw wrongTier(readBehaviour, path);
   const { world } = principal;

@@ -126,7 +126,7 @@ export const withId = (noun: string) => `${noun} with this id`;
  */
 export function outOfScope(context: LookupContext, what: string, scopeIn: (world: World) => RowScope | undefined) {
   const { world: ownWorld, worlds, readBehaviour } = context;
-  const exists = worlds.ownWorlds().some((world) => scopeIn(world) !== undefined);
+  const exists = worlds.withoutSandboxes().some((world) => scopeIn(world) !== undefined);
   if (exists && readBehaviour('errors.foreign-resource') === 'forbidden') {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
@@ -169,7 +169,7 @@ function namesOf(worlds: ReachableWorlds, world: World, { workspaceId, inboxId }
 
 /** Returns the name of a tenant. A sandbox has the same name as the tenant that it copies, so its id is added. */
 function tenantName({ id, tenants }: World, worlds: ReachableWorlds): string {
-  const isSandbox = worlds.sandboxDomain !== undefined || !worlds.ownWorlds().some((world) => world.id === id);
+  const isSandbox = worlds.sandboxDomain !== undefined || !worlds.withoutSandboxes().some((world) => world.id === id);
   return `${tenants.get(id)?.name ?? id}${isSandbox ? ` (sandbox ${id})` : ''}`;
 }
 

@@ -1,7 +1,8 @@
 import { foldAddress } from '../../basics/domain-name.ts';
-import type { AssumptionId, ReadBehaviour } from '../../contract/behaviours.ts';
+import type { BehaviourValues, ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
+import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { isKeyText, TIER_PREFIX } from '../../contract/tiers.ts';
 import { type Environment, newId, newKey, timestampNow } from '../../world/environment.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -98,67 +99,76 @@ export function isInScope({ tier, workspaceId, inboxId }: Principal, scope: RowS
   return tier === 'tenant' || (tier === 'workspace' && scope.workspaceId === workspaceId);
 }
 
-const HOW_TO_SEND = 'send one as X-API-Key: <key> or Authorization: Bearer <key>';
+/** Who sends a request, as far as its key says. Nobody has checked yet whether the key may do what it asks for. */
+export interface Sender {
+  /** The key, valid or not; `undefined` if the request has none. */
+  readonly key: string | undefined;
+  /** The principal of the key; `undefined` unless the key is valid. */
+  readonly principal: Principal | undefined;
+  /** Whether the headers have two different keys. `auth.both-headers` says which one counts, or refuses both. */
+  readonly hasTwoKeys: boolean;
+  /** Whether the key is in the query, where only a request for an event stream may have it. */
+  readonly isInQuery: boolean;
+}
 
 /** The parts of a request that can carry a key. */
 interface CredentialSource {
-  readonly headers: HeaderReader;
+  readonly path: string;
   readonly query: URLSearchParams;
+  readonly headers: HeaderReader;
+}
+
+/** Finds who sends a request. Everything that has to know it asks here, or the exchange of the request. */
+export function findSender(
+  { worlds, behaviours }: { readonly worlds: ReachableWorlds; readonly behaviours: BehaviourValues },
+  request: CredentialSource,
+): Sender {
+  const found = findKey(request, behaviours);
+  return { ...found, principal: found.key === undefined ? undefined : principalOf(worlds, found.key) };
 }
 
 /**
- * Reads the key of an HTTP request from `X-API-Key` or `Authorization: Bearer` (service document, section 5).
- * `?api_key=` is not read here, because it is only for WebSocket connections.
- *
- * @throws {ApiError} UNAUTHORIZED when the key is missing.
+ * Finds the key of a request in `X-API-Key` or `Authorization: Bearer` (service document, section 5). A request for an
+ * event stream may have it in its query, if no header has one (rule 1).
  */
-export function readKey({ headers, query }: CredentialSource, readBehaviour: ReadBehaviour): string {
-  const key = readHeaderKey(headers, readBehaviour);
-  if (key !== undefined) return key;
-  const problem = query.has('api_key')
-    ? 'The api_key query parameter is for WebSocket connections only'
-    : 'The request has no API key';
-  throw unauthorized(`${problem}; ${HOW_TO_SEND}.`);
+export function findKey(
+  { path, query, headers }: CredentialSource,
+  behaviours: Pick<BehaviourValues, 'auth.both-headers'>,
+): Omit<Sender, 'principal'> {
+  const apiKey = headers.get('x-api-key') || undefined;
+  const bearer = /^bearer +(\S.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
+  const hasTwoKeys = apiKey !== undefined && bearer !== undefined && apiKey !== bearer;
+  const isBearer = hasTwoKeys && behaviours['auth.both-headers'] === 'authorization';
+  const inHeader = isBearer ? bearer : (apiKey ?? bearer);
+  if (inHeader !== undefined) return { key: inHeader, hasTwoKeys, isInQuery: false };
+  const inQuery = (isStreamPath(path) && query.get('api_key')) || undefined;
+  return { key: inQuery, hasTwoKeys, isInQuery: inQuery !== undefined };
 }
 
 /**
- * Reads the key of a request for an event stream from a header. If no header has one, reads it from `?api_key=`
- * (service document, section 5, rule 1).
+ * Returns the key of the sender of a request.
  *
- * @throws {ApiError} UNAUTHORIZED as `readKey` does.
+ * @throws {ApiError} UNAUTHORIZED when there is no key, when it is where it may not be, or when there are two different
+ *   keys and `auth.both-headers` is `refuse`.
  */
-export function readStreamKey({ headers, query }: CredentialSource, readBehaviour: ReadBehaviour): string {
-  const isQueryAllowed = readBehaviour('stream.key') === 'header-or-query';
-  const key = readHeaderKey(headers, readBehaviour) ?? (isQueryAllowed ? query.get('api_key') : undefined);
-  if (key) return key;
-  throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${isQueryAllowed ? ', or as ?api_key=<key>' : ''}.`);
-}
-
-/** Returns the key in the headers of a request, whether it is valid or not. */
-export function sentKey(headers: HeaderReader): string | undefined {
-  return headers.get('x-api-key') || readBearer(headers);
-}
-
-function readBearer(headers: HeaderReader): string | undefined {
-  return /^bearer +(\S.*)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim();
-}
-
-function readHeaderKey(headers: HeaderReader, readBehaviour: ReadBehaviour): string | undefined {
-  const [apiKey, bearer] = [headers.get('x-api-key') || undefined, readBearer(headers)];
-  if (apiKey === undefined || bearer === undefined || apiKey === bearer) return apiKey ?? bearer;
-  const value = readBehaviour('auth.both-headers');
-  if (value === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
-  return value === 'x-api-key' ? apiKey : bearer;
-}
-
-/** Returns the assumptions that decide which key the headers of a request have. */
-export function assumptionsOfKey(headers: HeaderReader): AssumptionId[] {
-  const authorization = headers.get('authorization');
-  if (authorization === null || headers.get('x-api-key')) return [];
-  const found: AssumptionId[] = [];
-  if (headers.get('x-api-key') === '') found.push('auth.empty-key');
-  if (/^bearer /i.test(authorization) && !authorization.startsWith('Bearer ')) found.push('auth.scheme-case');
-  return found;
+export function requireKey(
+  { key, hasTwoKeys, isInQuery }: Sender,
+  { path, query }: CredentialSource,
+  readBehaviour: ReadBehaviour,
+): string {
+  if (hasTwoKeys && readBehaviour('auth.both-headers') === 'refuse') {
+    throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
+  }
+  if (key !== undefined && !isInQuery) return key;
+  const isStream = isStreamPath(path);
+  const mayBeInQuery = isStream && readBehaviour('stream.key') === 'header-or-query';
+  if (key !== undefined && mayBeInQuery) return key;
+  const problem =
+    query.has('api_key') && !isStream
+      ? 'The api_key query parameter is for WebSocket connections only'
+      : 'The request has no API key';
+  const inQuery = mayBeInQuery ? ', or as ?api_key=<key>' : '';
+  throw unauthorized(`${problem}; send one as X-API-Key: <key> or Authorization: Bearer <key>${inQuery}.`);
 }
 
 /** Creates the error for a missing or invalid key, with the `WWW-Authenticate` header that HTTP requires. */

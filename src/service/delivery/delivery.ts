@@ -16,7 +16,8 @@ export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dr
  */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-const attemptFields = () => ({
+/** The schemas of the fields of an attempt. */
+export const attemptFields = () => ({
   /** When the attempt was made, by the tenant's clock. */
   at: timestamp(),
   /** When the attempt was made, in real time: the `Date` of the emulator's process, which may be a faked one. */

@@ -8,6 +8,7 @@ import type { MailEvent } from '../journal/entry-data.ts';
 import { type EntryOf, MAIL_ENTRY_KINDS, type MailEntryKind } from '../journal/entry-kinds.ts';
 import type { Journals } from '../journal/journals.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
+import { matchesDelivery } from './matches-delivery.ts';
 import { toPayload } from './request.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -30,7 +31,7 @@ export class Dispatcher {
   /** Returns the deliveries that match a filter, grouped by tenant; in each group, the oldest is first. */
   list(worlds: readonly World[], { tenant, ...filter }: DeliveryFilter = {}): Delivery[] {
     const schedules = this.scheduleOf.in(worlds.filter(({ id }) => tenant === undefined || id === tenant));
-    return schedules.flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
+    return schedules.flatMap(({ log }) => log.all().filter((delivery) => matchesDelivery(delivery, filter)));
   }
 
   /** Finds a delivery and its schedule. @throws {ApiError} NOT_FOUND if no log of these tenants has the delivery. */
@@ -66,11 +67,6 @@ export class Dispatcher {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
-}
-
-function matchesFilter(delivery: Delivery, filter: Omit<DeliveryFilter, 'tenant'>): boolean {
-  const { webhookId = delivery.webhookId, event = delivery.event, state = delivery.state } = filter;
-  return delivery.webhookId === webhookId && delivery.event === event && delivery.state === state;
 }
 
 /** Creates a delivery for each webhook that gets an event. */

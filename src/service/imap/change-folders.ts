@@ -1,6 +1,6 @@
-import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import type { Work } from '../../basics/work.ts';
 import { DEFAULT_DOMAIN, toAddressKey } from '../../contract/addresses/email-address.ts';
+import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
 import { removeMessage } from '../../world/store/removal.ts';
@@ -83,7 +83,6 @@ export function appendMail(context: MailContext, inbox: ImapInbox, appended: App
   const { world, folders } = inbox;
   if (bytes.length > MAX_MAIL_BYTES) throw new RefusedCommand('The message is larger than 10 MiB.', 'TOOBIG');
   checkRoom(context, bytes.length);
-  context.assume('imap.append');
   const parsed = parseEml(bytes, `<${newId(world.environment)}@${DEFAULT_DOMAIN}>`);
   const folder = folders[name];
   const isSent = (row: MessageRow) => row.inboxId === inbox.id && folderOf(row) === 'Sent';

@@ -1,4 +1,4 @@
-import type { BehaviourId, BehaviourValues } from '../../contract/behaviours.ts';
+import type { BehaviourValues, ChangeableId } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
@@ -97,34 +97,43 @@ export interface ShownMails {
 
 /** What a request is in the words of HTTP. */
 export interface HttpPart {
+  /** Always `http`. */
   readonly protocol: 'http';
   /** The HTTP method. */
   readonly method: string;
   /** The status of the reply; 0 if a fault cut the connection. */
   readonly status: number;
+  /** Only a command has a name. */
   readonly command?: never;
+  /** Only a command has a result; a request has a status. */
   readonly result?: never;
 }
 
 /** What a command is in the words of IMAP. */
 export interface ImapPart {
+  /** Always `imap`. */
   readonly protocol: 'imap';
   /** The name of the command, such as `UID FETCH`. */
   readonly command: string;
   /** How the command ended (RFC 3501, section 7.1). */
   readonly result: 'OK' | 'NO' | 'BAD';
+  /** Only a request over HTTP has a method. */
   readonly method?: never;
+  /** Only a request over HTTP has a status. */
   readonly status?: never;
 }
 
 /** What a command is in the words of SMTP. */
 export interface SmtpPart {
+  /** Always `smtp`. */
   readonly protocol: 'smtp';
   /** The name of the command, such as `RCPT TO`. */
   readonly command: string;
   /** The reply code (RFC 5321, section 4.2), such as 250. */
   readonly result: number;
+  /** Only a request over HTTP has a method. */
   readonly method?: never;
+  /** Only a request over HTTP has a status. */
   readonly status?: never;
 }
 
@@ -166,8 +175,8 @@ export interface KeptRequest {
   readonly error: ApiError | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: readonly string[];
-  /** The behaviours on which the reply depends. */
-  readonly usedBehaviours: ReadonlySet<BehaviourId>;
+  /** The behaviours that were read for the reply. */
+  readonly behavioursRead: ReadonlySet<ChangeableId>;
   /** The values of behaviours at the time of the request. */
   readonly behaviours: BehaviourValues;
   /** The faults that shaped the reply. */

@@ -54,8 +54,8 @@ export class Journals extends AnyJournals<EntryData> {
   readonly #notesOf: PartOf<RequestNotes>;
   readonly #worlds: Worlds;
 
-  /** Creates empty journals. `environment` gives the real time. @throws {RangeError} on an invalid size. */
-  constructor(worlds: Worlds, environment: Environment, size?: unknown) {
+  /** Creates empty journals, which keep `size` requests of each tenant. `environment` gives the real time. */
+  constructor(worlds: Worlds, environment: Environment, size: number) {
     super(worlds, environment, ENTRY_KINDS, size);
     this.#worlds = worlds;
     this.#notesOf = worlds.addPart('requests', (owner: Owner) => new RequestNotes(() => this.keepsEpoch(owner)));

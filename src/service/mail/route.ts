@@ -65,7 +65,8 @@ export function findRoute(
   if (found) return { kind: 'inbox', ...found };
   if (correspondents.has(address, world)) return { kind: 'correspondent', address };
   const domain = domainOf(address);
-  const isHosted = domain === DEFAULT_DOMAIN || worlds.ownWorlds().some((each) => hasVerifiedDomain(each, domain));
+  const isHosted =
+    domain === DEFAULT_DOMAIN || worlds.withoutSandboxes().some((each) => hasVerifiedDomain(each, domain));
   const isBounced = isHosted && readBehaviour('sending.unknown-user') === 'bounced';
   return { kind: isBounced ? 'bounced' : 'external', address };
 }

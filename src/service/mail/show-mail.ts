@@ -5,10 +5,10 @@ import { timestamp } from '../../contract/schemas.ts';
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';
 import type { World } from '../../world/store/world.ts';
+import { type NamesIn, showView, VIEWS, type View } from './mail-views.ts';
 import { isRareCharset } from './mime/charsets.ts';
 import { readHeaders, repairLineEnds } from './mime/header.ts';
 import { encodedBodyOf, headOf, listFields, type MailPart, splitParts } from './mime/split-parts.ts';
-import { snippetOf } from './snippet.ts';
 
 /** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
@@ -28,60 +28,6 @@ const contentField = () => ({
 /** A file of a mail. */
 export interface MailAttachment extends OutputOf<ReturnType<typeof fileFields> & ReturnType<typeof contentField>> {}
 
-/**
- * The views of a mail: what each shows of its row, in this order. A view has further fields of its own, such as the
- * files. The details of a mail are shown together with its summary.
- */
-const VIEWS = {
-  mail: [
-    'id',
-    'tenantId',
-    'inboxId',
-    'threadId',
-    'direction',
-    'from',
-    'to',
-    'cc',
-    'bcc',
-    'replyTo',
-    'subject',
-    'plainBody',
-    'htmlBody',
-    'messageIdHeader',
-    'inReplyTo',
-    'receivedAt',
-  ],
-  summary: [
-    'id',
-    'tenantId',
-    'inboxId',
-    'threadId',
-    'direction',
-    'from',
-    'to',
-    'subject',
-    'snippet',
-    'receivedAt',
-    'isRead',
-    'isStarred',
-    'bouncedAt',
-  ],
-  details: [
-    'cc',
-    'bcc',
-    'replyTo',
-    'plainBody',
-    'htmlBody',
-    'messageIdHeader',
-    'inReplyTo',
-    'references',
-    'isArchived',
-    'deletedAt',
-  ],
-} as const;
-
-type View = keyof typeof VIEWS;
-
 /** What a view can show besides the columns of the row. */
 const addedFields = () => ({
   /** The id of the tenant. */
@@ -89,8 +35,6 @@ const addedFields = () => ({
   /** The beginning of the text. */
   snippet: z.string(),
 });
-
-type NamesIn<Of extends View> = (typeof VIEWS)[Of][number];
 
 /** The schemas of what a view shows of the row of a mail. */
 type ViewFields<Of extends View> = Pick<
@@ -105,16 +49,6 @@ export function viewFields<Of extends View>(view: Of): ViewFields<Of> {
   const receivedAt = timestamp().describe("By the tenant's clock.");
   const fields: ViewFields<View> = { ...shownFields('messages', columns), ...addedFields(), receivedAt };
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as ViewFields<Of>;
-}
-
-/** Returns what a view shows of the row of a mail. */
-export function showView<Of extends View>(view: Of, tenantId: string, message: MessageRow) {
-  const names: readonly NamesIn<View>[] = VIEWS[view];
-  const shown = names.map((name) => {
-    if (name === 'tenantId') return [name, tenantId];
-    return [name, name === 'snippet' ? snippetOf(message) : message[name]];
-  });
-  return Object.fromEntries(shown) as Pick<MessageRow & { tenantId: string; snippet: string }, NamesIn<Of>>;
 }
 
 const otherFields = () => ({

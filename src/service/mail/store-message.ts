@@ -87,15 +87,14 @@ export function markBounced(context: MailContext, world: World, { id }: MessageR
  *
  * @throws {ApiError} STORAGE_FULL
  */
-export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assume'>, bytes: number): void {
-  const used = worlds.whole.countMailBytes({ needed: bytes });
-  if (used + bytes <= worlds.whole.maxMailBytes) return;
-  assume('requests.storage-limit');
-  const [room, limit] = [worlds.whole.maxMailBytes - used, worlds.whole.maxMailBytes].map(showSize);
+export function checkRoom({ worlds }: Pick<MailContext, 'worlds'>, bytes: number): void {
+  const used = worlds.mailbox.countMailBytes({ needed: bytes });
+  if (used + bytes <= worlds.mailbox.maxMailBytes) return;
+  const [room, limit] = [worlds.mailbox.maxMailBytes - used, worlds.mailbox.maxMailBytes].map(showSize);
   throw new ApiError(
     'STORAGE_FULL',
     `The message does not fit in the storage: it needs ${showSize(bytes)}, and ${room} of ${limit} are free. Reset ` +
-      `the emulator, remove checkpoints, or ${worlds.whole.limitAdvice}.`,
+      `the emulator, remove checkpoints, or ${worlds.mailbox.limitAdvice}.`,
   );
 }
 
@@ -128,7 +127,7 @@ export interface MailContext extends BehaviourReader {
 /**
  * Returns the context for mail outside of a request: for mail of a tenant or, without `world`, for mail to all tenants.
  * `source` is what causes the mail.
- * `epoch` is the epoch in which the work began. The context does not record the used behaviours.
+ * `epoch` is the epoch in which the work began. The context does not record which behaviours are read.
  */
 export function mailContextOf(
   service: Omit<MailContext, 'worlds' | 'epoch' | 'source' | keyof BehaviourReader> & {
@@ -146,5 +145,5 @@ export function mailContextOf(
 
 /** Throws if a world that a mail would change was reset after the work for the mail began. @throws {ApiError} */
 export function checkEpoch({ worlds, epoch }: Pick<MailContext, 'worlds' | 'epoch'>, world: World): void {
-  if (worlds.whole.isOver(epoch, world)) throw createResetError();
+  if (worlds.mailbox.isOver(epoch, world)) throw createResetError();
 }

@@ -14,6 +14,8 @@ export interface Context<Id extends OperationId = OperationId> extends Omit<Mail
   readonly worlds: TierOf<Id> extends 'operator' ? Worlds : ReachableWorlds;
   /** How long the bodies of a list may be together, if the request says so. */
   readonly maxBodiesLength: number | undefined;
+  /** The ids of the messages or drafts of a list whose bodies the operation has shortened. */
+  readonly shortenedIds: Set<string>;
 }
 
 /** The validated input of an operation. */

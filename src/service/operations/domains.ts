@@ -9,12 +9,11 @@ import { isInScope } from '../access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {
-  const { world, worlds, assume } = context;
+  const { world, worlds } = context;
   const { domain } = body;
   const workspaceId = workspaceFor(context, body.workspaceId);
   const isReserved = isEmulatorDomain(domain, worlds.sandboxDomain);
   if (isReserved || world.domains.by('domain', domain).length > 0) {
-    assume('domains.create.taken');
     const isForSandboxes = isReserved && isSandboxDomain(domain);
     const problem = isForSandboxes ? 'is reserved for sandboxes; register another one' : 'is already registered';
     throw new ApiError('ALREADY_EXISTS', `The domain ${domain} ${problem}.`);
@@ -33,14 +32,10 @@ function workspaceFor(context: Context<'createDomain'>, workspaceId?: string | n
 }
 
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
-  const { principal, world, readBehaviour, assume } = context;
+  const { principal, world, readBehaviour } = context;
   const workspace = selectWorkspace(context, query.workspace);
   const isListed = (row: DomainRow) => isInScope(principal, row) && (!workspace || row.workspaceId === workspace.id);
   const rows = world.domains.all().filter(isListed);
-  if (rows.length > 1) {
-    assume('domains.list.order');
-    assume('requests.pages');
-  }
   if (readBehaviour('domains.shape') === 'reference')
     return { body: { domains: rows.map((row) => showFlat(row, readBehaviour)) } };
   return { body: { domains: rows.map((row) => showWrapped(row, readBehaviour)) } };
@@ -77,7 +72,7 @@ function statusByName(domain: string): DomainRow['status'] {
 /** Refuses a domain that another tenant has verified, because all mail to the domain goes to the other tenant. */
 function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: string): void {
   const { world: ownWorld, worlds, readBehaviour } = context;
-  const isTaken = worlds.ownWorlds().some((world) => world !== ownWorld && hasVerifiedDomain(world, domain));
+  const isTaken = worlds.withoutSandboxes().some((world) => world !== ownWorld && hasVerifiedDomain(world, domain));
   if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }

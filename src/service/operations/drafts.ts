@@ -1,5 +1,4 @@
 import { describeWrongAddress, emailAddress } from '../../contract/addresses/email-address-schema.ts';
-import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { BodyOf } from '../../contract/operations.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
@@ -106,7 +105,7 @@ function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): Outg
   return {
     ...recipients,
     recipientCheck: { recipients: [...to, ...cc, ...bcc], checkedInScopes: ['every-send'] },
-    subject: draft.subject ?? (originalMessage ? replySubject(originalMessage, context.assume) : ''),
+    subject: draft.subject ?? (originalMessage ? replySubject(originalMessage) : ''),
     plainBody: draft.plainBody ?? '',
     htmlBody: draft.htmlBody,
     replyTo: null,
@@ -123,14 +122,13 @@ function recipientsOf(
   { to, cc, bcc }: DraftRow,
   originalMessage: MessageRow | null,
 ): Recipients {
-  if (to.length + cc.length + bcc.length > 0) return checkRecipients({ to, cc, bcc }, context);
+  if (to.length + cc.length + bcc.length > 0) return checkRecipients({ to, cc, bcc });
   if (originalMessage) return { to: recipientsOfReply(context, inbox, originalMessage).to, cc, bcc };
-  context.assume('drafts.send.incomplete');
   throw new ApiError('VALIDATION_ERROR', 'The draft has no recipient; set to, cc or bcc.');
 }
 
 /** Checks the addresses of a draft. This happens on sending only, because a draft may contain invalid addresses. */
-function checkRecipients(recipients: Recipients, { readBehaviour, assume }: BehaviourReader): Recipients {
+function checkRecipients(recipients: Recipients): Recipients {
   const problems = Object.entries(recipients).flatMap(([field, addresses]: [string, readonly string[]]) =>
     addresses.flatMap((address, index) => {
       const isAddress = emailAddress().safeParse(address).success;
@@ -138,8 +136,5 @@ function checkRecipients(recipients: Recipients, { readBehaviour, assume }: Beha
     }),
   );
   if (problems.length === 0) return recipients;
-  assume('sending.addresses');
-  // The reading records that this behaviour affects the reply.
-  readBehaviour('drafts.recipients');
   throw new ApiError('VALIDATION_ERROR', `The draft cannot be sent: ${problems.slice(0, 5).join('; ')}.`);
 }

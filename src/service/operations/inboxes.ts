@@ -13,7 +13,6 @@ import { DELETE_BODY, updatedBody } from './replies.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const rows = selectInboxes(context, { workspace: query.workspace });
-  if (rows.length > 1) context.assume('requests.pages');
   const isWithoutCredentials = context.readBehaviour('inboxes.list.credentials') === 'omitted';
   const show = isWithoutCredentials ? showInboxWithoutCredentials : showInbox;
   return { body: { inboxes: rows.map((row) => show(context, row)) } };
@@ -50,10 +49,9 @@ export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
 };
 
 export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
-  const { world, assume } = context;
+  const { world } = context;
   const { id: inboxId, workspaceId } = findInScope(context, 'inboxes', params.id);
   checkDomain(context, workspaceId, domainOf(body.email), 'inboxes.addresses.create.domain');
-  assume('inboxes.addresses.create.reply');
   if (isAddressTaken(context, body.email, inboxId))
     throw new ApiError('ALREADY_EXISTS', `The address ${body.email} is taken.`);
   const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
@@ -100,7 +98,7 @@ function makePrimary(world: World, { id, inboxId }: AddressRow): void {
 }
 
 export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params }) => {
-  const { world, readBehaviour, assume } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const addresses = world.addresses.by('inboxId', inbox.id);
   const row = addresses.find(({ address }) => address === params.address);
@@ -111,10 +109,7 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
     throw new ApiError(code, 'The canonical address of an inbox cannot be removed.');
   }
   world.removeAddress(row.id);
-  if (row.isPrimary && canonical) {
-    assume('inboxes.addresses.delete.primary');
-    makePrimary(world, canonical);
-  }
+  if (row.isPrimary && canonical) makePrimary(world, canonical);
   const isEmpty = readBehaviour('inboxes.addresses.delete.body') === 'empty';
   return { body: isEmpty ? {} : { deleted: true, address: row.address } };
 };
@@ -132,10 +127,7 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   const username = body.username ?? generateUsername(context, domain);
   const address = `${username}@${domain}`;
   // The name and the domain are valid, so only the length of the whole address can be wrong.
-  if (!isBareAddress(address)) {
-    context.assume('sending.addresses');
-    throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
-  }
+  if (!isBareAddress(address)) throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
   const existing = findInboxByAddress(context, address);
   if (existing) return returnExisting(context, existing, address);
   checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
@@ -145,19 +137,17 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
 };
 
 function workspaceFor(context: CreateContext, workspaceId?: string | null): WorkspaceRow {
-  const { principal, world, assume } = context;
+  const { principal, world } = context;
   const selected = selectWorkspace(context, workspaceId);
   if (selected) return selected;
   if (principal.tier === 'workspace') return findInScope(context, 'workspaces', principal.workspaceId);
-  assume('inboxes.create.workspace');
   const defaultRow = defaultWorkspace(world);
   if (defaultRow) return defaultRow;
   throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
 }
 
 /** Generates a user name from the name of the tenant, shortened so that the address at this domain is not too long. */
-function generateUsername({ world, assume }: CreateContext, domain: string): string {
-  assume('inboxes.create.generated-name');
+function generateUsername({ world }: CreateContext, domain: string): string {
   const ending = `-${newHex(world.environment, 4)}`;
   // An address has at most 254 characters, and its user name 64.
   const maxLength = Math.min(64, 254 - '@'.length - domain.length) - ending.length;
@@ -188,13 +178,9 @@ interface PickedName {
  * this inbox. With `isStrict`, a taken name is refused.
  */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
-  const { principal, readBehaviour, assume } = context;
+  const { readBehaviour } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
-  assume('inboxes.create.taken');
-  // This is assumed for every workspace key, no matter which inbox has the name. Otherwise the header X-Mock-Assumed
-  // would reveal that an inbox of another workspace has the name.
-  if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numberedNames = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
   const existing = numberedNames
@@ -250,8 +236,7 @@ function showInboxWithoutCredentials({ world, readBehaviour }: LookupContext, in
 
 /** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
 function showInbox(context: LookupContext & BehaviourReader, inbox: InboxRow) {
-  context.assume('inboxes.default-domain');
-  const { mailServers } = context.worlds.whole;
+  const { mailServers } = context.worlds.mailbox;
   // If no mail server listens, both values of the behaviour give the same reply.
   const isListening = mailServers.imap !== undefined || mailServers.smtp !== undefined;
   const { imap, smtp } =

@@ -10,21 +10,19 @@ import type { Run } from './context.ts';
 import { DELETE_BODY } from './replies.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
-  const { world, assume } = context;
+  const { world } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
   const { name, description = null } = body;
-  if (world.lists.by('inboxId', inbox.id).some((row) => row.name === name)) assume('requests.equal-names');
   const row = world.lists.insert({ id, inboxId: inbox.id, name, description, createdAt });
   return { body: showList(world, row) };
 };
 
 export const listLists: Run<'listLists'> = (context, { params }) => {
-  const { world, readBehaviour, assume } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const toItem = TO_ITEM[readBehaviour('lists.list.entries')];
   const lists = world.lists.by('inboxId', inbox.id).map((row) => toItem(showList(world, row)));
-  if (lists.length > 1) assume('requests.pages');
   return { body: { lists } };
 };
 
@@ -44,11 +42,10 @@ export const deleteList: Run<'deleteList'> = (context, { params }) => {
 };
 
 export const createListEntry: Run<'createListEntry'> = (context, { params, body }) => {
-  const { world, assume } = context;
+  const { world } = context;
   const { listEntries } = world;
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
   if (listEntries.by('listId', list.id).some(({ email }) => email === body.email)) {
-    assume('lists.entries.taken');
     throw new ApiError('ALREADY_EXISTS', `${body.email} is already in this list.`);
   }
   const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
@@ -60,7 +57,6 @@ export const createListEntry: Run<'createListEntry'> = (context, { params, body 
 export const listListEntries: Run<'listListEntries'> = (context, { params }) => {
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
   const entries = context.world.listEntries.by('listId', list.id);
-  if (entries.length > 1) context.assume('requests.pages');
   return { body: { entries: entries.map(showEntry) } };
 };
 

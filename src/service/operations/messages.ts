@@ -1,7 +1,8 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { filenameParameters, HOSTILE_FILE_HEADERS } from '../../contract/header-fields.ts';
+import type { Folder } from '../../contract/mail-folders.ts';
 import { timestampNow } from '../../world/environment.ts';
-import type { Folder, GroupedListName, MessageListName } from '../../world/store/indexes/message-index.ts';
+import type { GroupedListName, MessageListName } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import {
   findInScope,
@@ -79,9 +80,8 @@ function inboxIdsInScope(context: LookupContext, { workspace, inboxId: inbox }: 
   return selectInboxes(context, { workspace, inbox }).map(({ id }) => id);
 }
 
-function selectList(folder: Folder | undefined, { readBehaviour, assume }: BehaviourReader): GroupedListName {
+function selectList(folder: Folder | undefined, { readBehaviour }: BehaviourReader): GroupedListName {
   if (folder === undefined && readBehaviour('messages.all.folder') === 'all') return 'visible';
-  assume('messages.folders');
   return folder ?? 'inbox';
 }
 
@@ -110,7 +110,6 @@ const COUNT_BODY = {
 export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.world.attachments.by('messageId', message.id);
-  if (attachments.length > 1) context.assume('requests.pages');
   return { body: { attachments: attachments.map(showAttachment) } };
 };
 

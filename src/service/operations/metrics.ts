@@ -21,10 +21,9 @@ export const getMetrics: Run<'getMetrics'> = (context, { query }) => {
 };
 
 /** Returns a time span; both ends are inclusive. */
-function windowOf({ world, readBehaviour, assume }: Context<'getMetrics'>, { from, to }: Query) {
-  if ([from, to].some((end) => end?.isTimestamp === false)) assume('metrics.window');
-  const end = to?.time ?? timestampNow(world.environment);
-  const start = from?.time ?? new Date(Date.parse(end) - THIRTY_DAYS_MS).toISOString();
+function windowOf({ world, readBehaviour }: Context<'getMetrics'>, { from, to }: Query) {
+  const end = to ?? timestampNow(world.environment);
+  const start = from ?? new Date(Date.parse(end) - THIRTY_DAYS_MS).toISOString();
   const window = { from: start, to: end };
   if (start <= end || readBehaviour('metrics.reversed-window') === 'empty') return window;
   throw new ApiError('VALIDATION_ERROR', 'The query is not valid: from must not be later than to.');

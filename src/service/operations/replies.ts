@@ -1,6 +1,6 @@
 import { truncate } from '../../basics/text.ts';
 import { isIncomingAddress, parseAddress, toBareAddress } from '../../contract/addresses/email-address.ts';
-import type { Assume, BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
+import type { BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { SliceableList } from '../../world/store/entries.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
@@ -69,21 +69,22 @@ const CUT_LENGTH = 1000;
 const MAX_ESCAPED_LENGTH = 6;
 
 /** The context of an operation on a tenant. */
-type WorldContext = Pick<Context<'listMessages'>, 'world' | 'readBehaviour' | 'assume' | 'maxBodiesLength'>;
+type WorldContext = Pick<Context<'listMessages'>, 'world' | 'readBehaviour' | 'maxBodiesLength' | 'shortenedIds'>;
 
 /** A message or a draft. */
 interface WithBodies {
+  readonly id: string;
   readonly plainBody: string | null;
   readonly htmlBody: string | null;
 }
 
 /**
  * Shortens bodies if all of them together would make the reply too large. The first items stay complete; only later
- * items are shortened.
+ * items are shortened, and their ids are added to `shortenedIds`.
  */
 export function limitBodies<Item extends WithBodies>(
   items: readonly Item[],
-  { world, assume, maxBodiesLength = MAX_TOTAL_LENGTH }: WorldContext,
+  { world, maxBodiesLength = MAX_TOTAL_LENGTH, shortenedIds }: WorldContext,
 ): readonly Item[] {
   const lengthOf = ({ plainBody, htmlBody }: Item) => (plainBody?.length ?? 0) + (htmlBody?.length ?? 0);
   const characters = items.reduce((sum, item) => sum + lengthOf(item), 0);
@@ -91,7 +92,7 @@ export function limitBodies<Item extends WithBodies>(
   let remainingLength = maxBodiesLength;
   return items.map((item) => {
     if (remainingLength > 0) remainingLength -= lengthInJson(item, world);
-    return remainingLength > 0 ? item : cutBodies(item, assume);
+    return remainingLength > 0 ? item : cutBodies(item, shortenedIds);
   });
 }
 
@@ -104,10 +105,10 @@ function lengthInJson(item: WithBodies, { lengthsInJson }: World): number {
   return length;
 }
 
-function cutBodies<Item extends WithBodies>(item: Item, assume: Assume): Item {
+function cutBodies<Item extends WithBodies>(item: Item, shortenedIds: Set<string>): Item {
   const [plainBody, htmlBody] = [item.plainBody, item.htmlBody].map((body) => body && truncate(body, CUT_LENGTH));
   if (plainBody === item.plainBody && htmlBody === item.htmlBody) return item;
-  assume('messages.list.large');
+  shortenedIds.add(item.id);
   return { ...item, plainBody, htmlBody };
 }
 
@@ -118,9 +119,7 @@ type MessagePage = ReturnType<typeof paginate<MessageRow>>;
 export const SHOW_PAGE = { rows: showRows, messages: showWholeMessages };
 
 /** Returns messages in short form, each with a snippet and the counts of its thread. */
-function showRows(world: World, { rows, pagination }: MessagePage, { readBehaviour, assume }: BehaviourReader) {
-  assume('messages.all.snippet');
-  assume('messages.all.thread-counts');
+function showRows(world: World, { rows, pagination }: MessagePage, { readBehaviour }: BehaviourReader) {
   const messages = rows.map((message) => {
     const { id, inboxId, direction, subject, isRead, isStarred, isArchived, receivedAt, threadId } = message;
     const { username: inboxUsername = '', domain: inboxDomain = '' } = world.inboxes.get(inboxId) ?? {};

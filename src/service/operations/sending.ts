@@ -24,7 +24,6 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const inbox = findInScope(context, 'inboxes', params.id);
   const { to, subject, replyTo = null, verified } = body;
   const content = contentOf(body);
-  if (subject === '') context.assume('sending.empty-subject');
   const recipients = verified ? [] : [...to, ...content.cc, ...content.bcc];
   const recipientCheck: RecipientCheck = { recipients, canSkip: true };
   return send(context, inbox, { ...EMPTY_MAIL, ...content, to, subject, replyTo, recipientCheck });
@@ -55,7 +54,7 @@ function sendReply(
   content: ReturnType<typeof contentOf> & Pick<OutgoingMail, 'to'>,
   recipientsToCheck: readonly string[],
 ) {
-  const subject = replySubject(message, context.assume);
+  const subject = replySubject(message);
   const recipientCheck: RecipientCheck = { recipients: recipientsToCheck, checkedInScopes: ['every-send'] };
   return send(context, inbox, { ...EMPTY_MAIL, ...content, subject, originalMessage: message, recipientCheck });
 }

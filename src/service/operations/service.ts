@@ -21,10 +21,7 @@ export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
 };
 
 function findInvalidReason(context: Context<'verifyEmail'>, email: string): ReplyOf<'verifyEmail'>['reason'] {
-  if (!isBareAddress(email)) {
-    context.assume('sending.addresses');
-    return 'syntax';
-  }
+  if (!isBareAddress(email)) return 'syntax';
   if (findRoute(context, email, context.world).kind !== 'bounced') return null;
   return findSimulator(email, context.readBehaviour) === 'bounce' ? 'bounces' : 'no-such-inbox';
 }

@@ -6,15 +6,14 @@ import type { OperationRow } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { RequestFault } from '../../world/fault.ts';
 import type { Origin } from '../../world/journal/entry.ts';
-import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { Principal } from '../access/principal.ts';
+import { findSender, type Principal, type Sender } from '../access/principal.ts';
 import type { Entry } from '../journal/entry-kinds.ts';
 import { type AnyReply, type ApiReply, type RunInSlices, toErrorReply } from './reply.ts';
 import type { Service } from './service.ts';
 
 /**
- * One request and its reply, with the row and the principal that were found, and the behaviours that were used. The
+ * One request and its reply, with the row and the principal that were found, and the behaviours that were read. The
  * stages of `handle-request.ts` set its fields one after the other. The journal gets the finished exchange.
  */
 export class Exchange extends RecordingReader {
@@ -24,8 +23,8 @@ export class Exchange extends RecordingReader {
   readonly epoch: number;
   /** The row of the requested operation; `undefined` until it is found. */
   row: OperationRow | undefined;
-  /** The tenant of the key that was sent, when the body began to arrive; `undefined` without a valid key or a body. */
-  sender: World | undefined;
+  /** Who sent the request, when it began. The key may be rotated while the body arrives. */
+  readonly sender: Sender;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;
   /** The body of the request; `undefined` until it is read. */
@@ -42,6 +41,8 @@ export class Exchange extends RecordingReader {
   readonly caused: Entry[] = [];
   /** The origin of the entries that the request causes. It becomes the entry of the request. */
   readonly origin: Origin = {};
+  /** The ids of the messages or drafts of the reply whose bodies are shortened, because the reply would be too large. */
+  readonly shortenedIds = new Set<string>();
   /** The value that the operation replied with; `undefined` if a fault has replaced the reply. */
   shown: unknown;
   reply: ApiReply | undefined;
@@ -53,6 +54,7 @@ export class Exchange extends RecordingReader {
     readonly request: ApiRequest,
   ) {
     super(behaviours);
+    this.sender = findSender({ worlds, behaviours }, request);
     this.epoch = request.epoch ?? worlds.epoch;
   }
 }
@@ -62,7 +64,7 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 
 /** Returns whether the mailbox or the sandbox of a request was reset, restored or closed after the request began. */
 export function isOver(worlds: Worlds, { epoch, principal, sender }: Exchange): boolean {
-  return worlds.isOver(epoch, principal?.world ?? sender);
+  return worlds.isOver(epoch, (principal ?? sender.principal)?.world);
 }
 
 /**

@@ -1,8 +1,7 @@
-import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Owner, Part, PartOf } from '../../world/store/parts.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import { principalOf, sentKey } from '../access/principal.ts';
+import type { Sender } from '../access/principal.ts';
 
 /** The calls of one owner that have no reply yet. */
 class OwnCalls implements Part {
@@ -27,10 +26,9 @@ export class OpenCalls {
     this.#callsOf = worlds.addPart('open-calls', () => new OwnCalls());
   }
 
-  /** Counts a call. Call the returned function when it has its reply. */
-  begin({ headers }: { readonly headers: HeaderReader }): () => void {
-    const world = principalOf(this.#worlds, sentKey(headers) ?? '')?.world;
-    const calls = this.#callsOf(findOwner(this.#worlds, world?.id));
+  /** Counts a call of this sender. Call the returned function when it has its reply. */
+  begin({ principal }: Sender): () => void {
+    const calls = this.#callsOf(findOwner(this.#worlds, principal?.world?.id));
     calls.count += 1;
     return () => {
       calls.count -= 1;

@@ -1,32 +1,30 @@
 import type { z } from 'zod';
 import { CollectedBytes } from '../../basics/collected-bytes.ts';
 import { didYouMean } from '../../basics/similar-names.ts';
-import { type AssumptionId, type BehaviourReader, fieldsOf } from '../../contract/behaviours.ts';
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
+import { buildOnce } from '../../contract/build-once.ts';
+import { isDecidedBy } from '../../contract/decided-inputs.ts';
 import { ApiError, createValidationError } from '../../contract/errors.ts';
+import type { OperationDefinition } from '../../contract/operation.ts';
 import type { ApiRequest, Exchange, ReceivedBody } from './exchange.ts';
-import type { Resolved, ResolvedOperation } from './resolve-operation.ts';
 
-/** A reader of behaviours that also collects the names of unknown fields and query parameters in `ignored`. */
-interface InputReader extends BehaviourReader {
-  readonly ignored?: string[];
-}
-
-type ResolvedSchema = Resolved<z.ZodObject>;
 type Fields = Record<string, unknown>;
+
+/** Creates the schema of a query or a body. */
+type BuildSchema = (readBehaviour: ReadBehaviour) => z.ZodObject;
 
 /**
  * Parses the input of an operation with the schemas of its row. `params` are the parameters of the path.
  *
  * @throws {ApiError} for the first invalid part, in this order: path, query, body.
  */
-export function parseInput(operation: ResolvedOperation, params: Record<string, string>, exchange: Exchange) {
-  const { request, received = 'empty' } = exchange;
+export function parseInput(row: OperationDefinition, params: Record<string, string>, exchange: Exchange) {
   const input = {
-    params: parseParams(operation.params, params, exchange),
-    query: parseQuery(operation.query, request.query, exchange),
-    body: parseBody(operation.body, received, request.headers.get('content-type'), exchange),
+    params: parseParams(row, params, exchange),
+    query: parseQuery(row, exchange),
+    body: parseBody(row, exchange),
   };
-  const isEmptyUpdate = request.method === 'PATCH' && Object.keys(input.body).length === 0;
+  const isEmptyUpdate = exchange.request.method === 'PATCH' && Object.keys(input.body).length === 0;
   if (isEmptyUpdate && exchange.readBehaviour('requests.empty-update') === 'invalid') {
     throw new ApiError('VALIDATION_ERROR', 'The body is not valid: it must have a field to update.');
   }
@@ -34,23 +32,20 @@ export function parseInput(operation: ResolvedOperation, params: Record<string, 
 }
 
 /**
- * Parses the path parameters of an operation. Records an assumption if parsing changes the letter case of an id.
+ * Parses the path parameters of an operation.
  *
  * @throws {ApiError} NOT_FOUND or VALIDATION_ERROR, depending on `requests.malformed-id`.
  */
 function parseParams(
-  schema: z.ZodObject | undefined,
-  params: Record<string, string>,
-  { readBehaviour, assume }: BehaviourReader,
+  { params: schema }: OperationDefinition,
+  sent: Record<string, string>,
+  exchange: Exchange,
 ): Fields {
   if (!schema) return {};
-  const { success, data, error } = schema.safeParse(params);
-  if (success) {
-    if (Object.entries(params).some(([name, value]) => data[name] !== value)) assume('requests.letter-case');
-    return data;
-  }
+  const { success, data, error } = schema().safeParse(sent);
+  if (success) return data;
   const problem = createValidationError('The path', error);
-  if (readBehaviour('requests.malformed-id') === 'invalid') throw problem;
+  if (exchange.readBehaviour('requests.malformed-id') === 'invalid') throw problem;
   throw new ApiError('NOT_FOUND', 'There is no resource with this id.', {
     internalReason: () => `${problem.message.slice(0, -1)} (choice requests.malformed-id).`,
   });
@@ -61,14 +56,13 @@ function parseParams(
  *
  * @throws {ApiError} VALIDATION_ERROR.
  */
-export function parseQuery(resolved: ResolvedSchema | undefined, query: URLSearchParams, reader: InputReader): Fields {
-  const known = Object.keys(resolved?.value.shape ?? {}).filter((name) => query.has(name));
-  if (query.size !== known.length) {
-    reader.assume('requests.query');
-    recordUnknown(resolved, new Set(query.keys()), reader);
-  }
+function parseQuery({ query: build }: OperationDefinition, exchange: Exchange): Fields {
+  const { query } = exchange.request;
+  const part = buildPart(build, exchange);
+  const known = Object.keys(part.value?.shape ?? {}).filter((name) => query.has(name));
+  if (query.size > known.length) recordUnknown(part, new Set(query.keys()), exchange);
   const fields = Object.fromEntries(known.map((name) => [name, query.get(name)]));
-  return resolved ? parse('The query', resolved, fields, reader) : {};
+  return parse('The query', part, fields, exchange);
 }
 
 /**
@@ -76,58 +70,46 @@ export function parseQuery(resolved: ResolvedSchema | undefined, query: URLSearc
  *
  * @throws {ApiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
-export function parseBody(
-  resolved: ResolvedSchema | undefined,
-  received: ReceivedBody,
-  contentType: string | null,
-  reader: InputReader,
-): Fields {
-  const body = parseJsonObject(received, contentType, reader);
-  const unknown = recordUnknown(resolved, Object.keys(body), reader);
-  if (unknown.length > 0 && reader.readBehaviour('requests.unknown-fields') !== 'ignored') {
+function parseBody({ body: build }: OperationDefinition, exchange: Exchange): Fields {
+  const { request, received = 'empty', readBehaviour } = exchange;
+  const body = parseJsonObject(received, request.headers.get('content-type'), readBehaviour);
+  const part = buildPart(build, exchange);
+  const unknown = recordUnknown(part, Object.keys(body), exchange);
+  if (unknown.length > 0 && readBehaviour('requests.unknown-fields') !== 'ignored') {
     const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
     throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
   }
-  return resolved ? parse('The body', resolved, body, reader) : {};
+  return parse('The body', part, body, exchange);
 }
 
-/** `requests.limits` is about the maximum length of these types. It is not about the maximum value of a number. */
-const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
+/** The schema of a query or a body under the current behaviours, and the behaviours on which the schema depends. */
+type Part = Partial<ReturnType<typeof buildOnce<z.ZodObject>>>;
 
-/** Parses fields, and records the behaviours that decided whether they are valid, and what they mean. */
-function parse(what: string, resolved: ResolvedSchema, fields: Fields, reader: BehaviourReader): Fields {
-  const { value: schema, assumes, alternatives } = resolved;
+/** Builds a part. No behaviour is recorded, because the schema is the same for all requests. */
+function buildPart(build: BuildSchema | undefined, { peekBehaviour }: Exchange): Part {
+  return build ? buildOnce(build, peekBehaviour) : {};
+}
+
+/** Parses fields, and records the behaviours that decide about them. */
+function parse(what: string, { value: schema, valuesRead }: Part, fields: Fields, exchange: Exchange): Fields {
+  if (!schema) return {};
+  for (const id of valuesRead?.keys() ?? []) {
+    if (isDecidedBy(id, fields, exchange.peekBehaviour)) exchange.readBehaviour(id);
+  }
   const { success, data, error } = schema.safeParse(fields);
-  if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
-    reader.assume('requests.limits');
-  for (const issue of error?.issues ?? []) {
-    if (issue.code === 'custom' && issue.params) reader.assume(issue.params.assumption as AssumptionId);
-  }
-  const decided = new Set(error?.issues.map(({ path: [field] }) => String(field)));
-  for (const [field, sent] of Object.entries(fields)) {
-    if (success && isChanged(sent, data[field])) decided.add(field);
-    if (success && isChangedId(sent, data[field])) reader.assume('requests.letter-case');
-    if (success && sent === null && Object.hasOwn(schema.shape, field)) reader.assume('requests.null-fields');
-  }
-  for (const id of assumes) if (fieldsOf(id).some((field) => decided.has(field))) reader.assume(id);
-  const deciding = alternatives.filter(({ value: otherSchema }) => otherSchema.safeParse(fields).success !== success);
-  for (const { id } of deciding) reader.readBehaviour(id);
   if (success) return data;
   throw createValidationError(what, error);
 }
 
-/** Returns whether parsing changed a text: what is stored is then not exactly what was sent. */
-function isChanged(sent: unknown, parsed: unknown): boolean {
-  if (typeof sent !== 'string') return false;
-  if (Array.isArray(parsed)) return parsed.length === 0 || parsed.join(', ') !== sent;
-  return (typeof parsed === 'string' || parsed === null) && parsed !== sent;
-}
+/** How many unknown names are recorded. */
+const MAX_UNKNOWN = 5;
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Returns whether parsing changed the letter case of an id. */
-function isChangedId(sent: unknown, parsed: unknown): boolean {
-  return parsed !== sent && typeof sent === 'string' && ID.test(sent);
+/** Records at most MAX_UNKNOWN names that are not in a schema, and returns them. */
+function recordUnknown({ value: schema }: Part, sent: Iterable<string>, { ignored }: Exchange): string[] {
+  const known = schema?.shape ?? {};
+  const unknown = [...sent].filter((name) => !Object.hasOwn(known, name)).slice(0, MAX_UNKNOWN);
+  ignored.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(known))));
+  return unknown;
 }
 
 /**
@@ -135,49 +117,34 @@ function isChangedId(sent: unknown, parsed: unknown): boolean {
  *
  * @throws {ApiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
-export function parseJsonObject(received: ReceivedBody, contentType: string | null, reader: BehaviourReader): Fields {
+export function parseJsonObject(
+  received: ReceivedBody,
+  contentType: string | null,
+  readBehaviour: ReadBehaviour,
+): Fields {
   if (received === 'empty') return {};
-  if (received === 'truncated') throw malformed('The request body was truncated.', reader);
-  if (received === 'too-large') {
-    reader.assume('requests.body-limit');
-    throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
-  }
+  if (received === 'truncated') throw new ApiError('VALIDATION_ERROR', 'The request body was truncated.');
+  if (received === 'too-large') throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 1 MiB.');
   const isJson = /^application\/json\s*(;|$)/i.test(contentType ?? '');
-  if (!isJson && reader.readBehaviour('requests.content-type') === 'json') {
+  if (!isJson && readBehaviour('requests.content-type') === 'json') {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
-  const value = decodeJson(received, contentType, reader);
+  const value = decodeJson(received, contentType);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-  throw malformed('The body must be a JSON object.', reader);
+  throw new ApiError('VALIDATION_ERROR', 'The body must be a JSON object.');
 }
 
 /** The media types in which clients send the fields of a form. */
 const FORM_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i;
 
-function decodeJson(bytes: Uint8Array, contentType: string | null, reader: BehaviourReader): unknown {
+function decodeJson(bytes: Uint8Array, contentType: string | null): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     const [form] = FORM_TYPE.exec(contentType ?? '') ?? [];
     const hint = form === undefined ? '' : `; it must be JSON with Content-Type: application/json, not ${form}`;
-    throw malformed(`The body is not valid JSON${hint}.`, reader);
+    throw new ApiError('VALIDATION_ERROR', `The body is not valid JSON${hint}.`);
   }
-}
-
-function malformed(message: string, reader: BehaviourReader): ApiError {
-  reader.assume('requests.malformed-body');
-  return new ApiError('VALIDATION_ERROR', message);
-}
-
-/** How many unknown names are recorded. */
-const MAX_UNKNOWN = 5;
-
-/** Records at most MAX_UNKNOWN names that are not in a schema, and returns them. */
-function recordUnknown(resolved: ResolvedSchema | undefined, sent: Iterable<string>, reader: InputReader): string[] {
-  const shape = resolved?.value.shape ?? {};
-  const unknown = [...sent].filter((name) => !Object.hasOwn(shape, name)).slice(0, MAX_UNKNOWN);
-  reader.ignored?.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(shape))));
-  return unknown;
 }
 
 /** The maximum size of a body, in bytes. A larger body is refused without waiting for the rest of it. */

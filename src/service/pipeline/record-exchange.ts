@@ -1,12 +1,11 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
-import type { BehaviourId } from '../../contract/behaviours.ts';
+import type { ChangeableId } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import { isStreamPath } from '../../contract/stream-protocol.ts';
-import { type Origin, originOf } from '../../world/journal/entry.ts';
+import type { Origin } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
-import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
+import { describePrincipal, findKeyId, type Principal } from '../access/principal.ts';
 import type { ImapPart, KeptBody, KeptRequest, ProtocolPart, ShownMails, SmtpPart } from '../journal/entry-data.ts';
 import { deliveryIdsIn, type Entry, isEntryOf, MAIL_ENTRY_KINDS } from '../journal/entry-kinds.ts';
 import {
@@ -26,11 +25,13 @@ export type RecordingService = Pick<Service, 'worlds' | 'journals' | 'behaviours
 
 /** What of a finished request, or of a command of SMTP or IMAP, becomes its entry. */
 interface Finished
-  extends Pick<FinishedExchange, 'row' | 'error' | 'refusal' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs'> {
+  extends Pick<FinishedExchange, 'row' | 'error' | 'refusal' | 'ignored' | 'behavioursRead' | 'faults' | 'durationMs'> {
   readonly call: ProtocolPart;
   readonly request: Pick<ApiRequest, 'path' | 'query' | 'headers' | 'via'>;
   readonly received: ReceivedBody | undefined;
   readonly reply: Pick<ApiReply, 'headers' | 'body'>;
+  /** The key that was sent, valid or not; `undefined` for a command, and without a key. */
+  readonly key: string | undefined;
   readonly principal: Principal | undefined;
   /** The tenant whose inbox a login of SMTP or IMAP names. */
   readonly loginWorld?: World | undefined;
@@ -48,7 +49,7 @@ interface Finished
 export function finishExchange(service: RecordingService, exchange: Exchange, reply: ApiReply): FinishedExchange {
   const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
   if (isOver(service.worlds, exchange)) return finished;
-  const { request, received, row, error, refusal, ignored, usedBehaviours, faults, durationMs, origin } = finished;
+  const { request, received, row, error, refusal, ignored, behavioursRead, faults, durationMs, origin } = finished;
   recordFinished(service, {
     call: { protocol: 'http', method: request.method, status: reply.status },
     request,
@@ -57,11 +58,12 @@ export function finishExchange(service: RecordingService, exchange: Exchange, re
     error,
     refusal,
     ignored,
-    usedBehaviours,
+    behavioursRead,
     faults,
     durationMs,
     reply,
-    principal: exchange.principal ?? (error && principalOf(service.worlds, findKey(request) ?? '')),
+    key: exchange.sender.key,
+    principal: exchange.principal ?? (error && exchange.sender.principal),
     caused: exchange.caused,
     origin,
     read: NO_IDS,
@@ -72,10 +74,9 @@ export function finishExchange(service: RecordingService, exchange: Exchange, re
 
 /** Adds the entry of a finished request or command, and sets its origin to this entry. */
 function recordFinished({ worlds, journals, behavioursNow }: RecordingService, finished: Finished): void {
-  const { call, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = finished;
-  const { principal, caused, origin } = finished;
+  const { call, request, received, row, error, ignored, behavioursRead, faults, durationMs, reply } = finished;
+  const { key, principal, caused, origin } = finished;
   const { path, query, headers, via } = request;
-  const key = findKey(request);
   // A tenant may have been removed while its request waited. Then the request belongs to the mailbox.
   const owner = findOwner(worlds, principal?.world?.id);
   const [number, numberInSandbox] = journals.countRequest(owner);
@@ -96,7 +97,7 @@ function recordFinished({ worlds, journals, behavioursNow }: RecordingService, f
     key,
     error,
     ignored,
-    usedBehaviours,
+    behavioursRead,
     faults,
     durationMs,
     atMs: owner.clock.now().getTime(),
@@ -111,7 +112,9 @@ function recordFinished({ worlds, journals, behavioursNow }: RecordingService, f
     read: finished.read,
   };
   const kind = call.protocol === 'http' ? 'request' : 'mail-command';
-  origin.entry = originOf(journals.publish(owner, kind, data, { realTimeMs })).entry;
+  const entry = journals.publish(owner, kind, data, { realTimeMs });
+  // What the request has caused was published before, with the same origin. From now on, the origin names the request.
+  origin.entry = { tenantId: entry.tenantId, number: entry.ownerNumber };
   if (isRefusedChange(finished, data)) journals.publish(owner, 'refused-request', data, { origin, realTimeMs });
   const refusal = error?.message ?? finished.refusal;
   if (refusal !== undefined) tellSandboxes({ worlds, journals }, finished, refusal);
@@ -138,12 +141,6 @@ function isRefusedChange({ call, error, refusal, caused, principal }: Finished, 
   return refusal !== undefined && principal !== undefined && !/^(?:AUTH|LOGIN)/.test(call.command);
 }
 
-/** Returns the key of a request, whether it is valid or not. Only a request for an event stream may have it in its query. */
-function findKey({ headers, path, query }: Finished['request']): string | undefined {
-  const keyInQuery = isStreamPath(path) ? query.get('api_key') : null;
-  return sentKey(headers) ?? (keyInQuery || undefined);
-}
-
 /** The kinds of rows that a path can name. */
 const NAMED_KINDS = ['inboxes', 'webhooks', 'workspaces', 'messages', 'drafts', 'lists', 'apiKeys'] as const;
 
@@ -161,11 +158,10 @@ const ADDRESS = /@[a-z0-9.-]{1,253}/gi;
  */
 function tellSandboxes(
   { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
-  { call, request, row, received, principal, loginWorld }: Finished,
+  { call, request, key, row, received, principal, loginWorld }: Finished,
   reason: string,
 ): void {
   const { path, query } = request;
-  const key = findKey(request);
   const formerOwner = key === undefined ? undefined : worlds.ownerOfEndedKey(key);
   const body = received instanceof Uint8Array ? decodeStart(received) : '';
   const text = principal ? path : [path, query, body].join('\n');
@@ -283,10 +279,11 @@ export function recordCommand(service: RecordingService, command: MailCommand): 
     error: undefined,
     refusal: hasFailed(call) ? reply : undefined,
     ignored: [],
-    usedBehaviours: NO_BEHAVIOURS,
+    behavioursRead: NO_BEHAVIOURS,
     faults: [],
     durationMs: performance.now() - startedMs,
     reply: { headers: {}, body: [`${call.result} ${reply}`, ...messageIds].join('\n') },
+    key: undefined,
     principal,
     loginWorld: named?.world ?? (user === undefined ? undefined : worlds.sandboxOfAddress(user)),
     caused: command.caused ?? [],
@@ -303,4 +300,4 @@ function hasFailed(call: ImapPart | SmtpPart): boolean {
 }
 
 const NO_HEADERS = new Headers();
-const NO_BEHAVIOURS = new Set<BehaviourId>();
+const NO_BEHAVIOURS = new Set<ChangeableId>();

@@ -3,7 +3,7 @@ import { isLongJson, toJsonPieces } from '../../basics/json-pieces.ts';
 import { byteLengthOf } from '../../basics/text.ts';
 import type { Work } from '../../basics/work.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { type ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
+import type { ApiError } from '../../contract/errors.ts';
 import type { Outcome } from '../operations/context.ts';
 
 /** A reply in the form that every adapter sends. */
@@ -87,7 +87,7 @@ export interface AnyReply extends Omit<ApiReply, 'body'> {
   readonly body: ApiReply['body'] | ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-/** The reply header that lists the behaviours that the reply depends on. */
+/** The reply header that lists the behaviours that were read for the reply. */
 export const ASSUMED_HEADER = 'x-mock-assumed';
 
 /** The reply header that lists the faults that shaped the reply. */
@@ -208,11 +208,7 @@ export function stripBodyForHead<Reply extends AnyReply>(method: string, reply: 
 }
 
 /** Converts an error to a reply, in the shape that `errors.shape` decides. */
-export function toErrorReply({ status, message, code, headers }: ApiError, { readBehaviour, assume }: BehaviourReader) {
+export function toErrorReply({ status, message, code, headers }: ApiError, { readBehaviour }: BehaviourReader) {
   const hasCode = readBehaviour('errors.shape') === 'error-and-code';
-  const isStatusInvented = INVENTED_STATUSES.includes(status);
-  if (code === 'UNAUTHORIZED') assume('auth.challenge');
-  if (!isStatusInvented) assume('errors.statuses');
-  if (isStatusInvented || (hasCode && INVENTED_CODES.includes(code))) assume('errors.codes');
   return jsonReply(status, hasCode ? { error: message, code } : { error: message }, headers);
 }

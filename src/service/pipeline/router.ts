@@ -86,14 +86,13 @@ function findRows<Row extends Routable>(
 export function findRow<Row extends Routable>(
   router: Router<Row>,
   { method, path }: { readonly method: string; readonly path: string },
-  { readBehaviour, assume }: BehaviourReader,
+  { readBehaviour }: BehaviourReader,
 ): { readonly row: Row; readonly params: Record<string, string> } | { readonly allow: string } {
   const segments = splitPath(stripTrailingSlash(path, router, readBehaviour));
   const decoded = path.includes('%') ? decodeSegments(path, segments, readBehaviour) : segments;
   const rows = router(segments);
   const sending = suggestSending({ method, path });
   if (!rows) {
-    assume('requests.other-products');
     const hint = sending === undefined ? explainMissingVersion(path, router) : `; a mail is sent by ${sending}`;
     throw routeNotFound(path, hint);
   }

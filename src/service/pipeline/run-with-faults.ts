@@ -2,7 +2,6 @@ import { ApiError, ERRORS } from '../../contract/errors.ts';
 import { type Environment, newFraction } from '../../world/environment.ts';
 import type { RequestFault } from '../../world/fault.ts';
 import { type RateLimitState, rateLimitHeaders } from '../../world/rate-limits.ts';
-import { readKey } from '../access/principal.ts';
 import type { Exchange } from './exchange.ts';
 import { refuse } from './exchange.ts';
 import type { ApiReply } from './reply.ts';
@@ -15,9 +14,9 @@ import type { Service } from './service.ts';
  */
 export async function runWithFaults(service: Service, exchange: Exchange, run: () => ApiReply): Promise<ApiReply> {
   const { faults, worlds } = service;
-  const { principal, request, row, readBehaviour } = exchange;
+  const { principal, row } = exchange;
   const { world, tier } = principal ?? {};
-  const key = principal && readKey(request, readBehaviour);
+  const key = principal && exchange.sender.key;
   const due = faults.countOccasion({ on: 'request', world, operation: row?.id, key, tier });
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
   const { clock } = world ?? worlds;
@@ -84,9 +83,8 @@ function delayOf(applied: readonly RequestFault[], environment: Environment): nu
 }
 
 /** Adds the header that names the faults, and the headers of the strictest rate limit. */
-function addFaultHeaders(reply: ApiReply, { faults, assume }: Exchange, limit: RateLimitState | undefined): ApiReply {
+function addFaultHeaders(reply: ApiReply, { faults }: Exchange, limit: RateLimitState | undefined): ApiReply {
   if (faults.length === 0 || isCut(reply)) return reply;
-  if (limit) assume('requests.rate-limits');
   const faultHeader = { [FAULT_HEADER]: faults.map(({ kind, id }) => `${kind} ${id}`).join(', ') };
   return { ...reply, headers: { ...reply.headers, ...(limit && rateLimitHeaders(limit)), ...faultHeader } };
 }

@@ -12,7 +12,7 @@ export function findIdsIn(path: string): string[] {
 }
 
 /** A message as replies show it whole. */
-type WholeMessage = Pick<ReplyOf<'getMessage'>, 'id' | 'plainBody' | 'htmlBody'>;
+type WholeMessage = Pick<ReplyOf<'getMessage'>, 'id' | 'plainBody'>;
 
 type Show<Reply> = (
   reply: Reply,
@@ -32,17 +32,17 @@ const NOTHING: readonly ShownPart[] = [];
 
 /** What the replies of operations show of mails. The replies of other operations show nothing of a mail. */
 const SHOWN_BY: { readonly [Id in OperationId]?: Show<ReplyOf<Id>> } = {
-  getMessage: (message, exchange, world) => showWhole([message], exchange, world),
-  updateMessage: (reply, exchange, world) => ('plainBody' in reply ? showWhole([reply], exchange, world) : []),
-  listMessages: ({ messages }, exchange, world) => showWhole(messages, exchange, world),
-  listAllMessages({ messages }, exchange, world) {
+  getMessage: (message, exchange) => showWhole([message], exchange),
+  updateMessage: (reply, exchange) => ('plainBody' in reply ? showWhole([reply], exchange) : []),
+  listMessages: ({ messages }, exchange) => showWhole(messages, exchange),
+  listAllMessages({ messages }, exchange) {
     const [first] = messages;
-    if (first && 'plainBody' in first) return showWhole(messages as readonly WholeMessage[], exchange, world);
+    if (first && 'plainBody' in first) return showWhole(messages as readonly WholeMessage[], exchange);
     return [{ parts: SUMMARY, messageIds: messages.map(({ id }) => id) }];
   },
-  getThread({ messages }, exchange, world) {
+  getThread({ messages }, exchange) {
     const { offset, limit } = exchange.request.shownItems ?? { offset: 0, limit: messages.length };
-    return showWhole(messages.slice(offset, offset + limit), exchange, world);
+    return showWhole(messages.slice(offset, offset + limit), exchange);
   },
   listThreads({ threads }, _exchange, world) {
     // The subject of a thread is that of its first message. The list only counts the others.
@@ -66,20 +66,12 @@ const SHOWN_BY: { readonly [Id in OperationId]?: Show<ReplyOf<Id>> } = {
 };
 
 /** Says what whole messages show. A reply that would be too large has the later bodies shortened. */
-function showWhole(
-  messages: readonly WholeMessage[],
-  { usedBehaviours }: FinishedExchange,
-  world: World,
-): ShownMails[] {
-  const idsOf = (shown: readonly WholeMessage[]) => shown.map(({ id }) => id);
-  if (!usedBehaviours.has('messages.list.large')) return [{ parts: WHOLE, messageIds: idsOf(messages) }];
-  const isWhole = ({ id, plainBody, htmlBody }: WholeMessage) => {
-    const row = world.messages.get(id);
-    return row?.plainBody === plainBody && row.htmlBody === htmlBody;
-  };
+function showWhole(messages: readonly WholeMessage[], { shortenedIds }: FinishedExchange): ShownMails[] {
+  const ids = messages.map(({ id }) => id);
+  if (shortenedIds.size === 0) return [{ parts: WHOLE, messageIds: ids }];
   return [
-    { parts: WHOLE, messageIds: idsOf(messages.filter(isWhole)) },
-    { parts: SHORTENED, messageIds: idsOf(messages.filter((message) => !isWhole(message))) },
+    { parts: WHOLE, messageIds: ids.filter((id) => !shortenedIds.has(id)) },
+    { parts: SHORTENED, messageIds: ids.filter((id) => shortenedIds.has(id)) },
   ];
 }
 

@@ -80,7 +80,7 @@ function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, re
   const exchange = new Exchange(context, { ...request, method: 'GET', body: null });
   exchange.received = 'empty';
   try {
-    const access = checkStreamAccess({ worlds, readBehaviour: exchange.readBehaviour }, request);
+    const access = checkStreamAccess({ worlds, readBehaviour: exchange.readBehaviour }, request, exchange.sender);
     const { key, principal } = access;
     exchange.principal = principal;
     const location = worlds.findKey(key);

@@ -6,7 +6,7 @@ import type { SandboxIds, SandboxKeys } from '../../control/controllable-mailbox
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
-import { type MailboxOptions, SHARED_OPTION_NAMES } from '../../mailbox/mailbox.ts';
+import { type MailboxOptions, SHARED_OPTION_NAMES } from '../../mailbox/mailbox-options.ts';
 import type { FixtureInput, Sandbox } from '../../mailbox/without-msw.ts';
 import { readEmulatorAddress, SandboxClient } from '../playwright/mailbox-client.ts';
 import type { Interceptor } from './mailbox-router.ts';

@@ -4,10 +4,10 @@ import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import { parseBaseUrl } from '../../mailbox/mailbox.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
-import { sentKey } from '../../service/access/principal.ts';
+import { findKey } from '../../service/access/principal.ts';
 
 /** The part of a mailbox that a router calls. */
-type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'fetch' | 'stream' | 'exposure'>;
+type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'behaviours' | 'fetch' | 'stream' | 'exposure'>;
 
 /**
  * Passes each request to the mailbox of the test that sent it. Tests that run at the same time call the same URL, so
@@ -36,7 +36,7 @@ export class MailboxRouter {
         return await mailbox.fetch(request).catch(() => Response.error());
       },
       connect: (request) => {
-        const mailbox = this.#find(request, new URL(request.url).searchParams.get('api_key'));
+        const mailbox = this.#find(request);
         if (mailbox instanceof ApiError) throw mailbox;
         return mailbox.stream(request);
       },
@@ -54,11 +54,15 @@ export class MailboxRouter {
   }
 
   /** Returns the mailbox that a request is for, or the error of the reply if several tests have a mailbox with its key. */
-  #find({ headers }: Pick<Request, 'headers'>, keyInQuery: string | null = null): RoutedMailbox | ApiError {
+  #find({ url, headers }: Pick<Request, 'url' | 'headers'>): RoutedMailbox | ApiError {
     const [only, ...others] = this.#mailboxes;
     if (only && others.length === 0) return only;
-    const key = sentKey(headers) ?? keyInQuery ?? undefined;
-    const [owner, second] = [...this.#mailboxes].filter((mailbox) => key !== undefined && hasKey(mailbox, key));
+    const { pathname, searchParams: query } = new URL(url);
+    const path = pathname.slice(new URL(this.baseUrl).pathname.replace(/\/$/, '').length);
+    const [owner, second] = [...this.#mailboxes].filter((mailbox) => {
+      const { key } = findKey({ path, query, headers }, mailbox.behaviours);
+      return key !== undefined && hasKey(mailbox, key);
+    });
     if (second) {
       // A close reason of a WebSocket has room for 123 bytes: for this sentence, and hardly more.
       const problem = 'Several tests run at the same time, and the mailbox of each has the key of this request';

@@ -1,13 +1,9 @@
-import { checkNumber } from '../../basics/number-options.ts';
 import { type Environment, memoryForRecords, printError } from '../environment.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { Worlds } from '../store/worlds.ts';
 import type { Entry, EntryNumbers, KindRow, KindRows, Origin } from './entry.ts';
 import { EntryList } from './entry-list.ts';
-
-/** How many requests of each tenant a journal keeps by default. */
-const DEFAULT_SIZE = 1_000;
 
 /** How many entries of each kind of the story an owner keeps. */
 const STORY_SIZE = 10_000;
@@ -137,9 +133,9 @@ export class Journals<Data extends object> {
   /** Whether a failure of a listener is being reported. */
   #isReporting = false;
 
-  /** Creates empty journals. `environment` gives the real time. @throws {RangeError} on an invalid size. */
-  constructor(worlds: Worlds, environment: Environment, rows: KindRows<Data>, size: unknown = DEFAULT_SIZE) {
-    this.size = checkNumber('journalSize', size);
+  /** Creates empty journals, which keep `size` requests of each tenant. `environment` gives the real time. */
+  constructor(worlds: Worlds, environment: Environment, rows: KindRows<Data>, size: number) {
+    this.size = size;
     this.#worlds = worlds;
     this.#environment = environment;
     this.#rows = rows as Readonly<Record<string, KindRow>>;
@@ -277,7 +273,10 @@ export class Journals<Data extends object> {
     return this.#count + 1;
   }
 
-  /** Returns the entries of some owners, oldest first. */
+  /**
+   * Returns the entries of some owners, oldest first. A change of all tenants is also in the journal of each sandbox;
+   * beside the entry of the mailbox, it is left out.
+   */
   of<Kind extends KindOf<Data>>(
     owners: readonly Owner[],
     { kinds, epoch = 'present' }: EntryQuery<Kind>,
@@ -285,7 +284,8 @@ export class Journals<Data extends object> {
     const lists = this.#journalOf.in(owners).map((journal) => {
       const from = epoch === 'present' ? journal.presentEpochFrom : journal.formerEpochFrom;
       const to = epoch === 'present' ? Number.POSITIVE_INFINITY : journal.presentEpochFrom;
-      const isWanted = ({ mailboxNumber }: Entry) => mailboxNumber >= from && mailboxNumber < to;
+      const isWanted = (entry: Entry) =>
+        entry.mailboxNumber >= from && entry.mailboxNumber < to && (owners.length === 1 || entry.journal === journal);
       const entries = journal.list.of(kinds);
       return entries.every(isWanted) ? entries : entries.filter(isWanted);
     });
@@ -300,8 +300,11 @@ export class Journals<Data extends object> {
    */
   ofEnded<Kind extends KindOf<Data>>(kinds: readonly Kind[]): OneOf<Data, Kind>[] {
     const { presentEpochFrom } = this.#ofMailbox;
-    const isPresent = ({ mailboxNumber }: Entry) => mailboxNumber >= presentEpochFrom;
-    const entries = this.#ended.flatMap(({ list }) => list.of(kinds).filter(isPresent));
+    const entries = this.#ended.flatMap((ended) =>
+      ended.list
+        .of(kinds)
+        .filter(({ mailboxNumber, journal }) => mailboxNumber >= presentEpochFrom && journal === ended),
+    );
     return entries.sort(byTime) as OneOf<Data, Kind>[];
   }
 

@@ -8,8 +8,8 @@ import type { InboxLocation, KeyLocation, MailboxSnapshot, World } from './world
 /** The saved clocks and parts of tenants, by the id of the tenant. */
 export type SavedOwners = Readonly<Record<string, SavedOwner>>;
 
-/** The limits, counts and servers of a whole mailbox, including its sandboxes. */
-interface WholeMailbox {
+/** What a mailbox and its sandboxes share: limits, counts, secrets, servers and epochs. */
+interface SharedByMailbox {
   /** The limit for the stored mail, in bytes. */
   readonly maxMailBytes: number;
   /** How the user can raise the limit, for an error message. */
@@ -53,15 +53,21 @@ export interface ReachableWorlds extends Owner {
   readonly sandboxDomain: string | undefined;
   /** The environment of the mailbox, with the time of `clock`. */
   readonly environment: Environment;
-  /** The whole mailbox. */
-  readonly whole: WholeMailbox;
+  /** What the mailbox and its sandboxes share. */
+  readonly mailbox: SharedByMailbox;
   get(id: string): World | undefined;
-  /** Returns every world, in the order of creation. */
+  /** Returns every world that can be reached, in the order of creation; the worlds of sandboxes come last. */
   all(): World[];
-  /** Returns every world and, unless this is a sandbox, the mailbox for what belongs to no tenant. */
+  /**
+   * Returns the owners of everything that happens here: every world, and before them the mailbox, which owns what belongs
+   * to no tenant. In a sandbox, everything belongs to its tenant.
+   */
   owners(): Owner[];
-  /** Returns every world that is not a sandbox. In a sandbox, returns only the world of the sandbox. */
-  ownWorlds(): World[];
+  /**
+   * Returns these worlds without those of the sandboxes that were created from them: the worlds between which mail
+   * travels, and which are one state. No sandbox can be created from a sandbox, so a sandbox returns its world.
+   */
+  withoutSandboxes(): World[];
   /** Returns whether these worlds were reset or restored, or their sandbox was closed, after this epoch. */
   isOver(epoch: number): boolean;
   /** Returns what names the sandbox of a world; `undefined` if the world is not that of a sandbox. */
@@ -82,7 +88,7 @@ export interface ReachableWorlds extends Owner {
 
 /** Returns the clock and the parts of each owner at this moment, by the id of the tenant; '' is the mailbox. */
 export function saveOwners(worlds: ReachableWorlds, purpose: SavePurpose): SavedOwners {
-  const tenants = worlds.ownWorlds().map(({ id, parts }) => [id, parts.save(purpose)]);
+  const tenants = worlds.withoutSandboxes().map(({ id, parts }) => [id, parts.save(purpose)]);
   return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.save(purpose)], ...tenants]);
 }
 

@@ -32,7 +32,7 @@ export class SandboxWorlds implements ReachableWorlds {
   readonly sandboxDomain: string;
   /** The name that a test gave to it; null if it has none. */
   readonly name: string | null;
-  readonly whole: ReachableWorlds['whole'];
+  readonly mailbox: ReachableWorlds['mailbox'];
   readonly #keyIndex: Shared['keys'];
   readonly isToldOfAllRefusals: boolean;
   readonly #addresses = new AddressIndex<InboxLocation>();
@@ -45,12 +45,12 @@ export class SandboxWorlds implements ReachableWorlds {
   constructor(
     { name, domain, snapshot, realEnvironment, isToldOfAllRefusals }: SandboxStart,
     shared: Shared,
-    whole: ReachableWorlds['whole'],
+    mailbox: ReachableWorlds['mailbox'],
   ) {
     this.sandboxDomain = domain;
     this.name = name;
     this.isToldOfAllRefusals = isToldOfAllRefusals;
-    this.whole = whole;
+    this.mailbox = mailbox;
     this.#keyIndex = shared.keys;
     this.#realEnvironment = realEnvironment;
     this.#lastUsedMs = realEnvironment.realNow().getTime();
@@ -90,12 +90,12 @@ export class SandboxWorlds implements ReachableWorlds {
     return this.all();
   }
 
-  ownWorlds(): World[] {
+  withoutSandboxes(): World[] {
     return this.all();
   }
 
   isOver(epoch: number): boolean {
-    return this.whole.isOver(epoch, this.world);
+    return this.mailbox.isOver(epoch, this.world);
   }
 
   findKey(key: string): KeyLocation | undefined {

@@ -1,5 +1,4 @@
 import { foldAddress } from '../../basics/domain-name.ts';
-import { DEFAULT_MAX_STORED_BYTES } from '../../basics/size.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../../contract/addresses/email-address.ts';
 import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
@@ -35,8 +34,8 @@ export class Worlds implements ReachableWorlds {
   readonly maxMailBytes: number;
   readonly limitAdvice: string;
   readonly saved = new SavedStates();
-  readonly mailServers: ReachableWorlds['whole']['mailServers'] = {};
-  readonly whole = this;
+  readonly mailServers: ReachableWorlds['mailbox']['mailServers'] = {};
+  readonly mailbox = this;
   readonly #realEnvironment: Environment;
   readonly #shared = new Shared();
   readonly secrets = this.#shared.secrets;
@@ -49,8 +48,11 @@ export class Worlds implements ReachableWorlds {
   /** The parts that belong to no tenant. */
   readonly parts: Parts = new Parts(this, this.#shared);
 
-  /** Creates the worlds of a mailbox, without tenants and keys. */
-  constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_STORED_BYTES) {
+  /**
+   * Creates the worlds of a mailbox, without tenants and keys. `maxMailBytes` limits all stored mail together; if the
+   * memory is smaller, it is the limit.
+   */
+  constructor(realEnvironment: Environment, maxMailBytes = Number.POSITIVE_INFINITY) {
     const clock = new Clock(realEnvironment);
     this.clock = clock;
     this.environment = { ...realEnvironment, now: () => clock.now() };
@@ -98,7 +100,7 @@ export class Worlds implements ReachableWorlds {
   }
 
   /** Returns every world that is not a sandbox. */
-  ownWorlds(): World[] {
+  withoutSandboxes(): World[] {
     return [...this.#worlds.values()];
   }
 
@@ -225,7 +227,7 @@ export class Worlds implements ReachableWorlds {
 
   snapshot(): MailboxSnapshot {
     const operatorKeys = [...this.#shared.keys].filter(([, location]) => 'tier' in location).map(([key]) => key);
-    const worlds = this.ownWorlds();
+    const worlds = this.withoutSandboxes();
     return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
   }
 

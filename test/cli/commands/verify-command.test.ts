@@ -77,10 +77,12 @@ test('what differs is explained, and the exit code is 1', async () => {
   expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([
     {
       id: 'webhooks.delete.body',
-      stated: 'What does deleting a webhook return?',
+      stated: 'the answer to "What does deleting a webhook return?" is: { deleted: true, id }, as for other resources',
+      origin: 'open choice',
       verdict: 'differs',
       found: 'empty',
       emulator: 'deleted-and-id',
+      accepts: 'webhooks.delete.body=empty',
     },
   ]);
   const reasons = new Map(findings.map(({ id, verdict, found }) => [id, `${verdict}: ${found}`]));
@@ -152,6 +154,7 @@ test('each report says why a run ended early, and shows no key and no control ch
       maskFinding({
         id: 'getMe: reply',
         stated: 'the reply',
+        origin: 'document',
         verdict: 'differs',
         found: 'tk_secret_key_of_mine \u001b[2J\nx',
         emulator: 'a key',

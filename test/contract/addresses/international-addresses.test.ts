@@ -66,8 +66,7 @@ everywhere('mail from an international address can be answered in both forms of 
     expect(reply.headers.get('x-mock-assumed')).not.toContain('sending.verified');
   }
   const repeated = { to: [UNICODE, ASCII], subject: 'Once' };
-  const { headers } = await send('POST', `${path}/send`, { key, json: repeated });
-  expect(headers.get('x-mock-assumed')).toContain('sending.repeated-recipients');
+  expect((await send('POST', `${path}/send`, { key, json: repeated })).status).toBe(200);
   expect(mailbox.messages({ to: ASCII, subject: 'Once' })).toHaveLength(1);
   expect(mailbox.messages({ to: UNICODE })).toHaveLength(5);
   const { json } = await send('GET', `${path}/messages`, { key });

@@ -221,7 +221,7 @@ test('a failure says whether the emulator or the code of a correspondent failed'
   });
   const client = mailbox.client(TENANT);
   await client.sendMessage(IDS.acme.inboxes.helpdesk, { to: 'dana@customer.test', subject: 'Hello', verified: true });
-  const failure = await vi.waitFor(async () => {
+  const failure = await eventually(async () => {
     const found = (await pastEvents(mailbox)).find(({ kind }) => kind === 'failure');
     if (found) return found;
     throw new Error('The feed has no failure yet.');

@@ -188,6 +188,7 @@ const EMPTY: readonly (readonly [string, WrittenMail])[] = [
 
 const ANSWERS: readonly (readonly [string, WrittenMail])[] = [
   ['a word', { plainBody: 'ok' }],
+  ['a line that begins with dashes', { plainBody: '---- the gate ---- is open until nine' }],
   ['a digit', { plainBody: '7' }],
   ['another alphabet', { plainBody: 'Да' }],
   ['an emoji', { plainBody: '👍' }],

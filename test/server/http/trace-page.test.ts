@@ -99,7 +99,14 @@ test('a trace shows what became of samples, and its mail is found by inbox, sand
   const mailbox = createMailbox();
   await mailbox.receiveMessage({ sample: 'injection-in-quote', to: 'helpdesk@acme.test' });
   const { subject = '' } = mailbox.messages().at(-1) ?? {};
-  await mailbox.receiveMessage({ to: 'billing@acme.test', from: 'kim@visitor.test', subject: 'Invoice 7' });
+  const [invoice] = await mailbox.receiveMessage({
+    to: 'billing@acme.test',
+    from: 'kim@visitor.test',
+    subject: 'Invoice 7',
+  });
+  const { billing } = mailbox.ids.acme.inboxes;
+  const agent = mailbox.client(mailbox.keys.acme.inboxes.billing);
+  await agent.updateMessage(billing, String(invoice?.id), { isRead: true });
   const sandbox = mailbox.createSandbox({ name: 'checkout' });
   await sandbox.receiveMessage({
     to: `helpdesk@${sandbox.domain}`,
@@ -126,7 +133,7 @@ test('a trace shows what became of samples, and its mail is found by inbox, sand
   await expectOnly('inbox:billing', 'Invoice 7');
   await expectOnly('sandbox:check', 'In the sandbox');
   await find('is:unread');
-  await page.getByText('A trace does not say which mail is unread.').waitFor();
+  await page.getByRole('region', { name: 'Mail, 2 messages' }).getByText('In the sandbox').waitFor();
   test.expect(await page.getByRole('option').allInnerTexts()).toContain('Sandbox checkout');
 });
 

@@ -1,7 +1,13 @@
+import { EventEmitter, once } from 'node:events';
 import { startServer } from 'agent-mailbox-mock/server';
 import { HttpResponse, http, passthrough, ws } from 'msw';
 import { expect, test } from 'vitest';
-import { exchange, openConnection, request, watchForCrashes } from '../../support/raw-http.ts';
+import { buildMailbox } from '../../../src/mailbox/mailbox.ts';
+import { createHttpServer } from '../../../src/server/http/http-server.ts';
+import { createUserHandlers } from '../../../src/server/http/user-handlers.ts';
+import { WaitingOutput } from '../../../src/server/waiting-output.ts';
+import { createBareApp } from '../../support/bare-app.ts';
+import { exchange, openConnection, request, watchForCrashes, within } from '../../support/raw-http.ts';
 
 watchForCrashes();
 
@@ -108,6 +114,51 @@ test('a handler whose stream fails closes the connection, and is reported', asyn
   await connection.over();
   expect(server.reported).toEqual([cause]);
   expect((await exchange(server, request('GET /health'))).status).toBe(200);
+});
+
+test.for(['GET', 'POST'])(
+  'a %s that a reset overtakes in a handler is refused, and changes nothing',
+  async (method) => {
+    const events = new EventEmitter();
+    await using server = await startWith([
+      http.all('/v1/webhooks', async () => {
+        events.emit('arrived');
+        await once(events, 'released');
+      }),
+    ]);
+    const arrived = once(events, 'arrived');
+    const json = JSON.stringify({ url: 'https://agent.example/in', events: ['message.received'] });
+    const body = method === 'GET' ? [] : [JSON_TYPE, `Content-Length: ${json.length}`];
+    const reply = exchange(server, request(`${method} /v1/webhooks`, [KEY, ...body], method === 'GET' ? '' : json));
+    await arrived;
+    server.mailbox.reset();
+    const before = server.mailbox.snapshot();
+    events.emit('released');
+    expect((await reply).json.error).toMatch(/reset/);
+    expect(server.mailbox.snapshot()).toEqual(before);
+  },
+);
+
+test('a client that does not read the reply of a handler is disconnected', async () => {
+  const internals = buildMailbox({});
+  const { environment } = internals;
+  const piece = new Uint8Array(64 * 1024);
+  const events = new EventEmitter();
+  const cancelled = once(events, 'cancelled');
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => controller.enqueue(piece);
+  const endless = () => new ReadableStream({ pull, cancel: () => void events.emit('cancelled') });
+  const handlers = [http.get('/endless', () => new HttpResponse(endless()))];
+  const { app } = createBareApp(internals, {
+    userHandlers: createUserHandlers(handlers, environment.report),
+    output: new WaitingOutput(environment, undefined, { stalledMs: 100, checkMs: 20 }),
+  });
+  const listener = createHttpServer(app);
+  const port = await listener.listen(0, '127.0.0.1');
+  await using connection = await openConnection({ port });
+  connection.socket.pause();
+  await connection.send(request('GET /endless'));
+  await within(cancelled);
+  await listener.close();
 });
 
 test('guards run before handlers, and no handler runs before the control plane', async () => {

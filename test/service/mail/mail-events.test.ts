@@ -32,11 +32,11 @@ function startService() {
   const errors: unknown[] = [];
   const worlds = new Worlds(createEnvironment({ report: (error) => void errors.push(error) }));
   seed(worlds, parseFixture(defaultFixture));
-  const journals = new Journals(worlds, worlds.environment);
+  const journals = new Journals(worlds, worlds.environment, 1_000);
   const events: EntryOf<MailEntryKind>[] = [];
   const unsubscribe = journals.subscribe(MAIL_ENTRY_KINDS, (entry) => void events.push(entry));
   const behaviours = parseBehaviours();
-  const loops = new LoopGuard(worlds, journals);
+  const loops = new LoopGuard(worlds, journals, 50);
   const service = createService({
     worlds,
     journals,

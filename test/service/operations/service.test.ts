@@ -164,16 +164,6 @@ describe('metrics', () => {
     expect(json.error).toBe('The query is not valid: from must be in the years 0001 to 9999.');
   });
 
-  everywhere('only a day or a number rests on how it is read', async (service) => {
-    const isNamed = async (query: object) =>
-      (await metrics(service, query)).headers.get('x-mock-assumed')?.includes('metrics.window');
-    expect(await isNamed({ from: '2026-01-05' })).toBe(true);
-    expect(await isNamed({ from: '2026-01-05T09:00:00Z', to: '1767690000' })).toBe(true);
-    expect(await isNamed({ from: 'yesterday' })).toBe(true);
-    expect(await isNamed({ from: '2026-01-05T09:00:00Z' })).toBe(false);
-    expect(await isNamed({})).toBe(false);
-  });
-
   everywhere('a from that is later than to or than now returns 400', THEN, async (service) => {
     for (const query of [{ from: '2026-01-06', to: '2026-01-05' }, { from: '2026-01-16' }]) {
       const { status, json } = await metrics(service, query);

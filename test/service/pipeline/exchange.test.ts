@@ -22,10 +22,10 @@ async function observe(method: string, path: string, key = '', options: Behaviou
   const worlds = new Worlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
   const behaviours = parseBehaviours(options);
-  const journals = new Journals(worlds, worlds.environment);
+  const journals = new Journals(worlds, worlds.environment, 1_000);
   const faults = new Faults(worlds, journals, worlds.environment);
   for (const fault of added) faults.add(fault);
-  const loops = new LoopGuard(worlds, journals);
+  const loops = new LoopGuard(worlds, journals, 50);
   const correspondents = new Correspondents({ worlds, journals, behaviours, loops });
   const service = createService({ worlds, journals, behaviours, faults, loops, correspondents });
   const seen: KeptRequest[] = [];

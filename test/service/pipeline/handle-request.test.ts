@@ -110,7 +110,6 @@ const CASES: Case[] = [
     },
     status: 413,
     error: 'The body is larger than 1 MiB.',
-    assumed: 'requests.body-limit',
   },
   {
     title: 'a malformed body on an operation without a body',

@@ -299,9 +299,4 @@ describe('requests of resources', () => {
       expect(namedIn(refused)).not.toContain('messages.list.over-limit');
     }
   });
-
-  everywhere('a refused limit names the behaviour that decides how pages are ordered', async ({ send, mailbox }) => {
-    const refused = await send('GET', '/v1/messages?limit=0', { key: mailbox.keys.acme.tenant });
-    expect(namedIn(refused)).toContain('messages.list.pagination');
-  });
 });

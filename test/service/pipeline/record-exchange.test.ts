@@ -54,7 +54,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     told: ['all'],
   },
   'with a key of the sandbox, which has it among its own requests': {
-    request: ({ keys }) => ['GET', '/v1/tenants', { key: keys.tenant }],
+    request: ({ id, keys }) => ['GET', `/v1/tenants/${id}`, { key: keys.tenant }],
     told: ['all'],
   },
 };

@@ -1,6 +1,7 @@
 import type { Mailbox, MailboxState, TenantState } from 'agent-mailbox-mock';
 import { expect } from 'vitest';
 import type { ReadBehaviour } from '../../../src/contract/behaviours.ts';
+import { tiersOf } from '../../../src/contract/operation.ts';
 import { OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
 import type { Reply, SendOptions, Service } from '../everywhere.ts';
 import { expectNothingForeign, expectUntouchedNeighbours } from './neighbours.ts';
@@ -100,8 +101,8 @@ function mayDo(
   { tier, ownerId }: Caller,
   { tenantId, workspaceId, inboxId }: Place,
 ): boolean {
-  const { tiers } = OPERATIONS[operation];
+  const row = OPERATIONS[operation];
   const readBehaviour: ReadBehaviour = (id) => mailbox.behaviours[id];
-  if (tiers === 'public' || !(tiers(readBehaviour) as readonly string[]).includes(tier)) return false;
+  if (!tiersOf(row, readBehaviour).some((each) => each === tier)) return false;
   return tier === 'operator' || [tenantId, workspaceId, inboxId].includes(ownerId);
 }

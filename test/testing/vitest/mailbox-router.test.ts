@@ -1,3 +1,5 @@
+import { createMailbox } from 'agent-mailbox-mock';
+import { getResponse, HttpHandler } from 'msw';
 import { expect, test } from 'vitest';
 import { Interceptor } from '../../../src/testing/vitest/mailbox-router.ts';
 
@@ -68,4 +70,20 @@ test('a base URL that is not valid is refused, and nothing is intercepted', asyn
   const { interceptor, calls } = createInterceptor();
   await expect(interceptor.acquire('nowhere')).rejects.toThrow(TypeError);
   expect(calls).toEqual([]);
+});
+
+test('a request with two keys is for the mailbox in which the key that counts is valid', async () => {
+  const { interceptor } = createInterceptor();
+  const router = await interceptor.acquire(undefined);
+  const behaviours = { 'auth.both-headers': 'authorization' } as const;
+  const [acme, initech] = [
+    createMailbox({ behaviours, fixtures: { tenants: { acme: { key: 'tk_acme_tenant_key' } } } }),
+    createMailbox({ behaviours, fixtures: { tenants: { initech: { key: 'tk_initech_tenant_key' } } } }),
+  ];
+  for (const mailbox of [acme, initech]) router.add(mailbox);
+  const headers = { 'X-API-Key': acme.keys.acme.tenant, Authorization: `Bearer ${initech.keys.initech.tenant}` };
+  const request = new Request(`${router.baseUrl}/v1/me`, { headers });
+  const handlers = router.handlers.filter((handler) => handler instanceof HttpHandler);
+  const reply = await getResponse(handlers, request);
+  expect(await reply?.json()).toMatchObject({ tenantId: initech.ids.initech.tenant });
 });

@@ -15,10 +15,6 @@ const DANA = 'dana@customer.test';
 
 const kindsOf = (entries: readonly JournalEntry[]) => entries.map(({ kind }) => kind);
 
-/** The numbers of an entry and of its cause. */
-const chainOf = (entries: readonly JournalEntry[]) =>
-  entries.map(({ kind, cause }) => [kind, entries.find(({ number }) => number === cause?.number)?.kind]);
-
 function send(mailbox: Mailbox, subject: string) {
   const json = { to: DANA, subject, plainBody: 'Hello!', verified: true };
   return senderTo(mailbox)('POST', `${INBOX}/send`, { key: HELPDESK, json });
@@ -31,30 +27,6 @@ function memoryNow(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
-
-test('a mail, its delivery, the attempt and the answer are a chain of causes', async () => {
-  const mailbox = createMailbox({ environment: { fetch: async () => new Response('thanks', { status: 202 }) } });
-  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: 'helpdesk@acme.test' });
-  const [mail] = await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Hi' });
-  await mailbox.settled();
-  const reply = await senderTo(mailbox)('POST', `${INBOX}/reply/${mail?.id}`, { key: HELPDESK, json: {} });
-  expect(reply.status).toBe(200);
-  const entries = mailbox.journal();
-  expect(chainOf(entries)).toEqual([
-    ['mail-received', undefined],
-    ['delivery-created', 'mail-received'],
-    ['attempt', 'delivery-created'],
-    ['mail-sent', 'mail-received'],
-    ['request', undefined],
-    ['read', 'request'],
-  ]);
-  expect(entries[2]?.data).toMatchObject({ status: 202, responseBody: 'thanks', messageId: mail?.id });
-  expect(entries[3]?.data).toMatchObject({
-    source: 'request',
-    routes: [{ recipient: DANA, route: 'external' }],
-    mail: { to: [expect.stringContaining(DANA)], subject: 'Re: Hi', tenantId: IDS.acme.tenant },
-  });
-});
 
 everywhere('nothing that is deleted leaves the journal', async ({ mailbox, send: call }) => {
   const { json } = await call('POST', `${INBOX}/send`, {

@@ -1,11 +1,18 @@
 import { FilePen, Save, Send } from 'lucide';
 import { useRef } from 'preact/hooks';
+import {
+  matchesSearch,
+  parseSearch,
+  type SearchedMail,
+  wordsToMark,
+} from '../../../control/journal/from-entries/search-terms.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { callService } from '../../call-service.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, pickMailOptions, type Route, useTitle } from '../../page-route.ts';
 import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../parts.tsx';
-import { ClockTime, Time, UserText, wordsOf } from '../../text.tsx';
+import { type Tenant, useScope } from '../../scope.ts';
+import { ClockTime, Time, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { ListTools } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
@@ -16,8 +23,10 @@ export function Drafts({ route }: { readonly route: Route }) {
   const { tenant, workspace, inbox, search = '' } = pickMailOptions(route);
   const filter = { tenant, workspace, inbox, limit: 200 };
   const { value, error } = useLoaded((client) => client.listDrafts(filter), JSON.stringify(filter));
-  const words = wordsOf(search);
-  const drafts = value?.drafts.filter((draft) => words.every((word) => searchTextOf(draft).includes(word)));
+  const { tenants } = useScope();
+  const terms = parseSearch(search);
+  const words = wordsToMark(terms);
+  const drafts = value?.drafts.filter((draft) => matchesSearch(asSearched(draft, tenants), terms));
   const chosen = drafts?.find(({ id }) => id === route.id);
   return (
     <ListView
@@ -53,9 +62,18 @@ export function Drafts({ route }: { readonly route: Route }) {
   );
 }
 
-/** Returns the text of a draft in which a search looks for words, in lower case. */
-function searchTextOf(draft: Draft): string {
-  return Object.values(draftFields(draft)).join('\n').toLowerCase();
+/** Returns a draft as a search for mail sees it: as a mail that its inbox has written. */
+function asSearched(draft: Draft, tenants: readonly Tenant[]): SearchedMail {
+  const { tenantId, inboxId, inbox, to, cc, bcc, subject, plainBody, htmlBody } = draft;
+  const tenant = tenants.find(({ id }) => id === tenantId);
+  const [, domain = ''] = inbox.split('@');
+  return {
+    mail: { from: inbox, to, cc, bcc, subject: subject ?? '', plainBody: plainBody ?? '', htmlBody, isRead: true },
+    inboxNames: [inbox, inboxId],
+    sandbox: tenant?.isSandbox ? { id: tenantId, name: tenant.name, domain } : undefined,
+    fileCount: 0,
+    isSample: false,
+  };
 }
 
 function DraftRow({ draft, words, route }: { draft: Draft; words: readonly string[]; route: Route }) {

@@ -1,5 +1,6 @@
 import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, SquarePen, Star, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { parseSearch, removeTerm, SEARCH_HINT } from '../../../control/journal/from-entries/search-terms.ts';
 import { LiveOnly } from '../../inspector.ts';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
@@ -7,7 +8,6 @@ import { ButtonLink, CheckBox, Chip, Failure, formatCount, Icon, Loading, Search
 import { type Sample, SampleMark, useSamples } from '../../samples.tsx';
 import { type Scope, useScope } from '../../scope.ts';
 import { ClockTime, UserText } from '../../text.tsx';
-import { findConditions } from './find-conditions.ts';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailSummary, nameOf } from './mail-types.ts';
 import { localPartOf } from './mailbox-tree.tsx';
@@ -40,10 +40,6 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
     </>
   );
 }
-
-const SEARCH_HINT =
-  'Words in any order, "words that follow each other", from:dana to:lee subject:order inbox:helpdesk sandbox:name ' +
-  'has:attachment is:unread is:sample';
 
 /** The search and the filters of the list, and a button for a new mail. */
 export function ListTools({ route }: { readonly route: Route }) {
@@ -84,18 +80,18 @@ export function ListTools({ route }: { readonly route: Route }) {
 
 /** The conditions of the search, such as `from:dana`, as chips that remove them. */
 function Conditions({ search, route }: { readonly search: string; readonly route: Route }) {
-  const conditions = findConditions(search);
+  const conditions = parseSearch(search).filter(({ name }) => name !== undefined);
   if (conditions.length === 0) return null;
   return (
     <ul class="conditions" aria-label="Conditions of the search">
-      {conditions.map(({ text, rest }) => (
-        <li key={text}>
+      {conditions.map((condition) => (
+        <li key={condition.written}>
           <a
             class="chip plain condition"
-            href={mailLink(route, route.id, { search: rest })}
-            title={`Search without ${text}`}
+            href={mailLink(route, route.id, { search: removeTerm(search, condition) })}
+            title={`Search without ${condition.written}`}
           >
-            <UserText text={text} /> <Icon icon={X} />
+            <UserText text={condition.written} /> <Icon icon={X} />
             <span class="hidden">, remove</span>
           </a>
         </li>

@@ -4,28 +4,46 @@ import { linkTo } from '../../page-route.ts';
 import { Failure } from '../../parts.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 
-/** The behaviours on which a reply depended, with what the document says and how to change them. */
+/**
+ * The open points on which a reply depended: the choices that were read for it, and the assumptions of the ledger about
+ * its operation. Each has what the document says, and how to change it.
+ */
 export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
-  const { behaviours, error } = useBehaviours();
-  const { assumptions, choices } = entry;
-  const ids = [...Object.keys(choices), ...assumptions];
-  if (ids.length === 0) return <p class="hint">This reply depends on no point that the document leaves open.</p>;
-  const shown = behaviours?.filter(({ id }) => ids.includes(id)) ?? [];
+  const { behaviours = [], error } = useBehaviours();
+  const { operation } = entry;
+  const choices: Readonly<Record<string, string>> = entry.choices;
+  const isAbout = (behaviour: Behaviour) =>
+    'assumption' in behaviour && operation !== null && behaviour.operations?.includes(operation) === true;
+  const read = behaviours.filter(({ id }) => Object.hasOwn(choices, id));
+  const assumed = behaviours.filter(isAbout);
   return (
     <>
       <Failure error={error} />
+      {Object.keys(choices).length === 0 && <p class="hint">This reply depends on no choice.</p>}
       <ul class="rows">
-        {shown.map((behaviour) => (
+        {read.map((behaviour) => (
           <li key={behaviour.id} class="block">
-            <ShapingBehaviour behaviour={behaviour} value={(choices as Record<string, string>)[behaviour.id]} />
+            <ShapingBehaviour behaviour={behaviour} value={choices[behaviour.id]} />
           </li>
         ))}
       </ul>
+      {assumed.length > 0 && (
+        <details>
+          <summary>What is assumed about {operation}</summary>
+          <ul class="rows">
+            {assumed.map((behaviour) => (
+              <li key={behaviour.id} class="block">
+                <ShapingBehaviour behaviour={behaviour} value={undefined} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </>
   );
 }
 
-/** A behaviour on which the reply depended. `value` is its value at that time; `undefined` for an assumption. */
+/** One open point. `value` is the value of a choice at that time; `undefined` for an assumption. */
 function ShapingBehaviour({ behaviour, value = '' }: { behaviour: Behaviour; value: string | undefined }) {
   const { id, question } = behaviour;
   const isChangeable = 'choices' in behaviour;

@@ -55,7 +55,7 @@ export type Row = Content & {
 };
 
 /** The lane of each kind of entry in the feed. */
-const LANE_OF: Readonly<Record<FeedKind, Lane>> = {
+export const LANE_OF: Readonly<Record<FeedKind, Lane>> = {
   'mail-received': 'in',
   'mail-sent': 'out',
   'mail-held': 'in',
@@ -200,8 +200,6 @@ export class RunLog {
 }
 
 function isShown(event: ShownEvent): boolean {
-  // A trace has all entries of the journal, and the run shows only those that the feed has.
-  if (!Object.hasOwn(LANE_OF, event.kind)) return false;
   // The first attempt of a delivery has its own line, so a new delivery is only shown if it has to wait.
   if (event.kind === 'delivery-created') return event.data.state === 'held';
   // The attempt that follows has its own line.

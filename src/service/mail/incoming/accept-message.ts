@@ -1,8 +1,8 @@
-import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { DEFAULT_DOMAIN, domainOf, toAddressKey, toBareAddress } from '../../../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage, type IncomingMessage, rawMessage } from '../../../contract/incoming-message.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';
+import { MAX_MAIL_BYTES } from '../../../contract/mail-limits.ts';
 import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
@@ -95,9 +95,6 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   checkSize(eml.byteLength);
   // The free space is checked before parsing, because parsing needs time and memory.
   checkRoom(context, eml.byteLength);
-  context.assume('messages.inbound.limits');
-  context.assume('messages.inbound.sender');
-  context.assume('messages.inbound.unreadable');
   const { mail: inFile, recipients } = parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
   const { attachments, ...texts } = inFile;
   const files = attachments.map(({ content, ...file }) => ({ ...copyTexts(file), content }));
@@ -171,7 +168,6 @@ export function receiveMail(
   { attachments, ...mail }: IncomingMail,
 ): MessageRow | undefined {
   if (!world.inboxes.get(inboxId)) return undefined;
-  if (mail.inReplyTo !== null || mail.references.length > 0) context.assume('threads.inbound');
   const id = newId(world.environment);
   const threadId = findThread(world, inboxId, mail) ?? newId(world.environment);
   const fields = { direction: 'inbound' as const, fromAddress: toAddressKey(mail.from), bcc: [], isRead: false };

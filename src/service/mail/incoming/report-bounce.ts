@@ -15,7 +15,6 @@ export function reportBounce(context: MailContext, world: World, message: Messag
   const report = readBounceReport(message, () => world.attachments.by('messageId', message.id));
   const mail = report && findReportedMail(world, message.inboxId, report);
   if (!report || !mail) return;
-  context.assume('sending.bounce.detection');
   const failures = failuresOf(report, mail);
   markBounced(context, world, mail, {
     recipient: failures.map(({ recipient }) => toBareAddress(recipient)).join(', '),

@@ -1,4 +1,3 @@
-import { checkNumber } from '../../../basics/number-options.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
 import type { Part, PartOf } from '../../../world/store/parts.ts';
@@ -6,9 +5,6 @@ import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 import type { Journals } from '../../journal/journals.ts';
-
-/** How many mails two addresses may exchange within a minute. */
-const DEFAULT_LIMIT = 50;
 
 const MINUTE_MS = 60_000;
 
@@ -64,9 +60,9 @@ export class LoopGuard {
   readonly #journals: Journals;
   readonly #trafficOf: PartOf<Traffic>;
 
-  /** Creates a guard. @throws {RangeError} on an invalid limit. */
-  constructor(worlds: Worlds, journals: Journals, limit: unknown = DEFAULT_LIMIT) {
-    this.#limit = checkNumber('loopLimit', limit);
+  /** `limit` is how many mails two addresses may exchange within a minute. */
+  constructor(worlds: Worlds, journals: Journals, limit: number) {
+    this.#limit = limit;
     this.#journals = journals;
     this.#trafficOf = worlds.addPart('mail between addresses', () => new Traffic());
   }

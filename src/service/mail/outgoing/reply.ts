@@ -5,7 +5,7 @@ import {
   MAX_ADDRESSES,
   toAddressKey,
 } from '../../../contract/addresses/email-address.ts';
-import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
+import type { BehaviourReader } from '../../../contract/behaviours.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
@@ -20,11 +20,10 @@ import { readReplyTo } from '../incoming/parse-eml.ts';
  * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
 export function recipientsOfReply(
-  { world, assume }: Pick<LookupContext, 'world'> & Pick<BehaviourReader, 'assume'>,
+  { world }: Pick<LookupContext, 'world'>,
   inbox: InboxRow,
   message: MessageRow,
 ): Pick<MessageRow, 'to' | 'cc'> {
-  assume('sending.reply.recipients');
   const isSent = message.direction === 'outbound';
   const named = isSent ? message.to : askedForReplies(message);
   const to = withoutAddresses(
@@ -68,8 +67,7 @@ function withoutAddresses(addresses: readonly string[], excluded: readonly strin
 }
 
 /** Returns the subject of a reply to a message. */
-export function replySubject({ subject }: Pick<MessageRow, 'subject'>, assume?: Assume): string {
-  assume?.('sending.reply.subject');
+export function replySubject({ subject }: Pick<MessageRow, 'subject'>): string {
   return /^re:/i.test(subject) ? subject : `Re: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }
 
@@ -82,16 +80,15 @@ interface ForwardNote extends Pick<MessageRow, 'plainBody' | 'htmlBody'> {
 export function composeForward(
   original: MessageRow,
   { subject, plainBody, htmlBody }: ForwardNote,
-  { readBehaviour, assume }: BehaviourReader,
+  { readBehaviour }: BehaviourReader,
 ): Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'> {
-  const note = { subject: subject ?? forwardSubject(original, assume), plainBody, htmlBody };
+  const note = { subject: subject ?? forwardSubject(original), plainBody, htmlBody };
   if (readBehaviour('sending.forward.body') === 'as-sent') return note;
   const hasHtml = original.htmlBody !== null || htmlBody !== null;
   return { ...note, plainBody: writePlain(original, note), htmlBody: hasHtml ? writeHtml(original, note) : null };
 }
 
-function forwardSubject({ subject }: MessageRow, assume: Assume): string {
-  assume('sending.reply.subject');
+function forwardSubject({ subject }: MessageRow): string {
   return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }
 

@@ -60,19 +60,15 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const { originalMessage, forwarded, recipientCheck, submission, ...stored } = mail;
   const recipients = submission?.recipients ?? [...new Set([...mail.to, ...mail.cc, ...mail.bcc].map(toAddressKey))];
   applySendingRules(context, world, inbox, recipients, recipientCheck);
-  if (!submission && recipients.length < mail.to.length + mail.cc.length + mail.bcc.length) {
-    context.assume('sending.repeated-recipients');
-  }
   const routes = recipients.map((recipient) => findRoute(context, recipient, world));
   const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
   const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ address }) => address);
   checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...stored, ...(submission && { raw: submission.raw }) }));
-  const message = storeSent(context, world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
+  const message = storeSent(world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
   publish(context, world, 'message.sent', message, {
     routes: routes.map(({ kind, address }) => ({ recipient: address, route: kind })),
     ...(forwarded && { forwardOf: forwarded.messageIdHeader }),
   });
-  if (bounced.length < routes.length) context.assume('sending.local');
   const correspondents = routes.filter(({ kind }) => kind === 'correspondent');
   deliverAll(context, world, { ...message, attachments: mail.attachments }, [...inboxes, ...correspondents]);
   if (bounced.length === 0) return message;
@@ -99,27 +95,22 @@ function deliverAll(
 
 /** Counts a mail to an inbox or a correspondent, and holds it if it is part of a loop. Returns whether it is held. */
 export function holdIfLoop(
-  { loops, worlds, assume }: MailContext,
+  { loops, worlds }: MailContext,
   world: World,
   { from, subject, messageIdHeader }: Pick<MessageRow, 'from' | 'subject' | 'messageIdHeader'>,
   route: Route,
 ): boolean {
   const to = route.kind === 'inbox' ? primaryAddress(route.world, route.inbox) : route.address;
-  if (loops.admit(worlds, world, { from, to, subject, messageIdHeader })) return false;
-  assume('sending.loops');
-  return true;
+  return !loops.admit(worlds, world, { from, to, subject, messageIdHeader });
 }
 
 function storeSent(
-  context: MailContext,
   world: World,
   inbox: InboxRow,
   { attachments, ...content }: StoredMail,
   { threadId, from, fromAddress, raw, messageIdHeader, inReplyTo, references }: SentFields,
 ): MessageRow {
   const { environment } = world;
-  context.assume('threads.outbound');
-  context.assume('messages.sent.is-read');
   const id = newId(environment);
   const row = {
     id,
@@ -180,18 +171,17 @@ function applySendingRules(
 ): void {
   const simulators = new Set(recipients.map((recipient) => findSimulator(recipient, context.readBehaviour)));
   const isPaused = world.inboxes.get(id)?.isPaused === true;
-  if (isPaused && !simulators.has('resume')) throw createPausedError(context);
+  if (isPaused && !simulators.has('resume')) throw createPausedError();
   checkVerifiedRecipients(context, world, id, recipientCheck);
   if (simulators.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
-    throw createPausedError(context);
+    throw createPausedError();
   }
   if (simulators.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed, so nothing was sent.');
   if (isPaused) world.inboxes.update(id, { isPaused: false });
 }
 
-function createPausedError({ assume }: MailContext): ApiError {
-  assume('sending.paused');
+function createPausedError(): ApiError {
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
 }
 

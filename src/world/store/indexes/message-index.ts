@@ -1,32 +1,19 @@
-import type { FOLDERS } from '../../../contract/query.ts';
+import { type Folder, IN_FOLDER } from '../../../contract/mail-folders.ts';
 import { addEntry, countStart, type Entry, mergeEntries, removeEntry, type SliceableList } from '../entries.ts';
 import type { MessageRow } from '../rows.ts';
 import type { RowIndex } from './property-index.ts';
-
-/** A folder by which the tenant-wide list can be filtered. */
-export type Folder = (typeof FOLDERS)[number];
 
 /** A list in which each thread may be shown as its latest message. */
 export type GroupedListName = Folder | 'visible';
 
 type Test = (message: MessageRow) => boolean;
 
-/** The lists of each inbox that can be grouped by thread, with a function that tests if a message is in the list. */
-export const GROUPED_LISTS: Readonly<Record<GroupedListName, Test>> = {
-  visible: ({ deletedAt }) => deletedAt === null,
-  inbox: ({ direction, isArchived, deletedAt }) => direction === 'inbound' && !isArchived && deletedAt === null,
-  sent: ({ direction, isArchived, deletedAt }) => direction === 'outbound' && !isArchived && deletedAt === null,
-  starred: ({ isStarred, deletedAt }) => isStarred && deletedAt === null,
-  archived: ({ isArchived, deletedAt }) => isArchived && deletedAt === null,
-  trash: ({ deletedAt }) => deletedAt !== null,
-};
-
 /** The lists of each inbox, with a function that tests if a message is in the list. */
 export const MESSAGE_LISTS = {
-  ...GROUPED_LISTS,
+  ...IN_FOLDER,
   inbound: ({ direction, deletedAt }) => direction === 'inbound' && deletedAt === null,
   outbound: ({ direction, deletedAt }) => direction === 'outbound' && deletedAt === null,
-  unreadInbox: (message) => GROUPED_LISTS.inbox(message) && !message.isRead,
+  unreadInbox: (message) => IN_FOLDER.inbox(message) && !message.isRead,
 } satisfies Readonly<Record<string, Test>>;
 
 /** A list of messages that is kept for each inbox. */
@@ -45,7 +32,7 @@ export type MessageTime = keyof typeof MESSAGE_TIMES;
 type MessageEntry = Entry<MessageRow>;
 type OptionalEntry = MessageEntry | false | undefined;
 
-const GROUPED_NAMES = Object.keys(GROUPED_LISTS) as GroupedListName[];
+const GROUPED_NAMES = Object.keys(IN_FOLDER) as GroupedListName[];
 
 /** A thread of an inbox: its messages in order of insertion, including deleted messages, and counts of them. */
 export class Thread {
@@ -100,7 +87,7 @@ export class Thread {
 
   #changeLatest(list: GroupedListName, entry: MessageEntry, after: MessageRow | undefined): void {
     const latest = this.latest[list];
-    const isInList = GROUPED_LISTS[list];
+    const isInList = IN_FOLDER[list];
     if (after && isInList(after)) {
       if (!latest || latest.position < entry.position) this.latest[list] = entry;
     } else if (latest === entry) {

@@ -1,7 +1,8 @@
 import { fromBase64 } from '../../../basics/base64.ts';
-import { MailLimitError, showSize } from '../../../basics/size.ts';
+import { showSize } from '../../../basics/size.ts';
 import { compareTexts } from '../../../basics/text.ts';
 import { normalizeAddress, toAddressKey } from '../../../contract/addresses/email-address.ts';
+import { MailLimitError } from '../../../contract/mail-limits.ts';
 import { deriveAddressId } from '../../../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
 import type { Collections } from '../database.ts';

@@ -30,7 +30,10 @@ const mail = (messageId: string, from = 'dana@b.test') =>
   ] as const;
 
 const request = (id: string, fields: object = {}) =>
-  ['request', { id, protocol: 'http', path: '/v1/me', status: 200, messages: [], read: [], principal: null, ...fields }] as const;
+  [
+    'request',
+    { id, protocol: 'http', path: '/v1/me', status: 200, messages: [], read: [], principal: null, ...fields },
+  ] as const;
 
 const attempt = (messageId: string, error: string | null = null) =>
   ['attempt', { deliveryId: `of ${messageId}`, messageId, error }] as const;

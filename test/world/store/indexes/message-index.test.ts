@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
+import { IN_FOLDER } from '../../../../src/contract/mail-folders.ts';
 import { createDatabase, type Database } from '../../../../src/world/store/database.ts';
 import {
-  GROUPED_LISTS,
   type GroupedListName,
   MESSAGE_LISTS,
   MESSAGE_TIMES,
@@ -56,10 +56,10 @@ describe('after any changes of the messages', () => {
 
   test('each list grouped by thread has the same page as a scan of all messages', ({ expect }) => {
     const inboxes = fc.subarray(INBOX_IDS);
-    const list = fc.constantFrom(...(Object.keys(GROUPED_LISTS) as GroupedListName[]));
+    const list = fc.constantFrom(...(Object.keys(IN_FOLDER) as GroupedListName[]));
     const isSame = fc.property(steps, inboxes, list, page, (changes, inboxIds, name, [from, to]) => {
       const { messages, messageIndex } = perform(changes);
-      const inList = messages.all().filter((row) => inboxIds.includes(row.inboxId) && GROUPED_LISTS[name](row));
+      const inList = messages.all().filter((row) => inboxIds.includes(row.inboxId) && IN_FOLDER[name](row));
       const expected = inList.filter((row) => inList.findLast((other) => isInThreadOf(row, other)) === row);
       const found = messageIndex.latestOfThreads(inboxIds, name);
       expect(found.slice(from, to)).toEqual(expected.slice(from, to));

@@ -27,7 +27,7 @@ const NAMED: [title: string, call: MailCall, named: BehaviourId[], unnamed: Beha
     'a message that is read',
     read,
     ['messages.shape', 'messages.to', 'messages.get.marks-read'],
-    ['messages.list.order', 'messages.list.pagination'],
+    ['messages.list.order'],
   ],
   [
     'a message that was read before',
@@ -38,7 +38,7 @@ const NAMED: [title: string, call: MailCall, named: BehaviourId[], unnamed: Beha
   [
     'a list of messages',
     list,
-    ['messages.list.order', 'messages.list.pagination', 'messages.shape'],
+    ['messages.list.order', 'messages.shape'],
     ['messages.list.over-limit', 'messages.deleted'],
   ],
   [
@@ -47,12 +47,7 @@ const NAMED: [title: string, call: MailCall, named: BehaviourId[], unnamed: Beha
     ['messages.list.over-limit'],
     ['messages.update.deleted'],
   ],
-  [
-    'a tenant-wide row',
-    listAll,
-    ['messages.all.shape', 'messages.all.snippet', 'messages.all.thread-counts', 'messages.addresses', 'messages.to'],
-    ['messages.shape', 'messages.folders'],
-  ],
+  ['a tenant-wide row', listAll, ['messages.all.shape', 'messages.addresses', 'messages.to'], ['messages.shape']],
   [
     'a change of a message in the trash',
     deleteThenChange,
@@ -75,20 +70,15 @@ const NAMED: [title: string, call: MailCall, named: BehaviourId[], unnamed: Beha
     'the deletion of a message',
     ({ helpdesk }) => helpdesk.call('DELETE', `/messages/${MESSAGES.thanks}`),
     ['messages.delete.body'],
-    ['messages.delete.deleted', 'errors.statuses', 'errors.codes'],
+    ['messages.delete.deleted'],
   ],
-  [
-    'a send to several in one string',
-    sendTo(`${ADDRESS.dana}, ${ADDRESS.dana}`),
-    ['sending.address-lists'],
-    ['sending.addresses'],
-  ],
-  ['a send to what is no address', sendTo('dana@cust'), ['sending.addresses'], ['sending.address-lists']],
+  ['a send to several in one string', sendTo(`${ADDRESS.dana}, ${ADDRESS.dana}`), ['sending.address-lists'], []],
+  ['a send to what is no address', sendTo('dana@cust'), [], ['sending.address-lists']],
   [
     'a draft of what is half typed',
     ({ helpdesk }) => helpdesk.call('POST', '/drafts', { to: 'dana@cust' }),
     ['drafts.recipients'],
-    ['sending.addresses'],
+    [],
   ],
   [
     'sending a draft of what is half typed',
@@ -96,15 +86,15 @@ const NAMED: [title: string, call: MailCall, named: BehaviourId[], unnamed: Beha
       const { json } = await helpdesk.call('POST', '/drafts', { to: 'dana@cust' });
       return helpdesk.call('POST', `/drafts/${json.id}/send`);
     },
-    ['drafts.recipients', 'sending.addresses'],
-    ['sending.reply'],
+    [],
+    ['drafts.recipients', 'sending.reply'],
   ],
   ['a message that is deleted', deleteThenRead, ['messages.deleted'], ['messages.shape']],
   [
     'a send to somebody known and away',
     sendTo(ADDRESS.dana),
     ['sending.reply'],
-    ['sending.verified', 'sending.verified.scope', 'sending.simulators', 'sending.unknown-user', 'threads.inbound'],
+    ['sending.verified', 'sending.verified.scope', 'sending.simulators', 'sending.unknown-user'],
   ],
   [
     'a send to a stranger',
@@ -122,7 +112,7 @@ const NAMED: [title: string, call: MailCall, named: BehaviourId[], unnamed: Beha
     'a send to nobody at home',
     ({ helpdesk }) => helpdesk.call('POST', '/send', { to: 'nobody@acme.test', subject: 'Hi', verified: true }),
     ['sending.unknown-user'],
-    ['sending.verified', 'sending.simulators', 'sending.local'],
+    ['sending.verified', 'sending.simulators'],
   ],
   [
     'a send from a paused inbox',
@@ -130,66 +120,61 @@ const NAMED: [title: string, call: MailCall, named: BehaviourId[], unnamed: Beha
       await inboxClients.helpdesk.mail('pause@simulator.test');
       return sendTo(ADDRESS.stranger)(inboxClients, service);
     },
-    ['sending.paused'],
+    [],
     ['sending.verified', 'sending.reply'],
   ],
   [
     'a send within the emulator',
     ({ helpdesk, info }) => helpdesk.call('POST', '/send', { to: info.address, subject: 'Hi', verified: true }),
-    ['sending.local'],
-    ['threads.inbound', 'sending.verified'],
+    [],
+    ['sending.verified'],
   ],
   [
     'a forward to somebody known',
     ({ helpdesk }) => helpdesk.call('POST', `/forward/${MESSAGES.thanks}`, { to: ADDRESS.dana, subject: 'Mine' }),
     ['sending.forward.body', 'sending.reply'],
-    ['sending.verified', 'sending.verified.scope', 'sending.reply.subject'],
+    ['sending.verified', 'sending.verified.scope'],
   ],
-  [
-    'a forward to a stranger',
-    forward,
-    ['sending.verified.scope', 'sending.reply.subject'],
-    ['sending.verified', 'sending.reply.recipients'],
-  ],
+  ['a forward to a stranger', forward, ['sending.verified.scope'], ['sending.verified']],
   [
     'a reply',
     ({ helpdesk }) => helpdesk.call('POST', `/reply/${MESSAGES.thanks}`, {}),
-    ['sending.reply.recipients', 'sending.reply.subject'],
+    [],
     ['sending.verified.scope', 'sending.forward.body'],
   ],
   [
     'a draft that says where it goes and what it is about',
     ({ helpdesk }) => helpdesk.call('POST', `/drafts/${DRAFTS.helpdesk}/send`),
     ['sending.reply'],
-    ['sending.reply.recipients', 'sending.reply.subject', 'drafts.send.incomplete', 'sending.verified.scope'],
+    ['sending.verified.scope'],
   ],
   [
     'a thread',
     ({ helpdesk }) => helpdesk.call('GET', `/threads/${IDS.acme.threads.login}`),
-    ['threads.shape', 'messages.shape'],
-    ['threads.list', 'messages.list.order', 'messages.deleted'],
+    ['messages.shape'],
+    ['messages.list.order', 'messages.deleted'],
   ],
-  ['a list of threads', ({ helpdesk }) => helpdesk.call('GET', '/threads'), ['threads.list'], ['messages.shape']],
+  ['a list of threads', ({ helpdesk }) => helpdesk.call('GET', '/threads'), [], ['messages.shape']],
   [
     'a draft without recipients',
     async ({ helpdesk }) => {
       const { json } = await helpdesk.call('POST', '/drafts', {});
       return helpdesk.call('POST', `/drafts/${json.id}/send`);
     },
-    ['drafts.send.incomplete'],
+    [],
     ['sending.reply'],
   ],
   [
     'a raw message',
     ({ helpdesk }) => helpdesk.call('GET', `/messages/${MESSAGES.thanks}/raw`),
-    ['messages.raw'],
+    [],
     ['messages.shape', 'messages.get.marks-read'],
   ],
 ];
 
-describe('assumptions about mail', () => {
+describe('choices about mail', () => {
   for (const [title, call, named, unnamed] of NAMED) {
-    everywhere(`${title} names ${named.join(' and ')}`, async (service) => {
+    everywhere(`${title} names ${named.join(' and ') || 'no choice that it does not depend on'}`, async (service) => {
       const ids = namedIn(await call(openInboxClients(service), service));
       expect(ids).toEqual(expect.arrayContaining(named));
       expect(ids.filter((id) => unnamed.some((other) => other === id))).toEqual([]);

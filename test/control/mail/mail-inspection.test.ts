@@ -1,6 +1,6 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { linksOf, misleadingLinksOf } from '../../../src/service/mail/html.ts';
+import { linksOf, misleadingLinksOf } from '../../../src/control/mail/mail-links.ts';
 import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';

@@ -1,18 +1,18 @@
-import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
-import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import { type Mail, showMail } from '../service/mail/show-mail.ts';
-import { parseDuration } from '../world/clock.ts';
-import { findOwner } from '../world/store/parts.ts';
-import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import { removeMessage } from '../world/store/removal.ts';
-import type { MessageRow } from '../world/store/rows.ts';
-import type { World } from '../world/store/world.ts';
-import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
-import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-filter.ts';
-import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
-import type { LoggedMail, MailListener } from './journal/mail-log.ts';
-import { findMail, type MailSelection, mailSelection } from './journal/mail-search.ts';
-import { tellLatest } from './verdicts/story.ts';
+import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
+import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
+import { type Mail, showMail } from '../../service/mail/show-mail.ts';
+import { parseDuration } from '../../world/clock.ts';
+import { findOwner } from '../../world/store/parts.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import { removeMessage } from '../../world/store/removal.ts';
+import type { MessageRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
+import { type ControlScope, findStoredRow, findWorlds, notFound } from '../control-scope.ts';
+import { tellLatest } from '../verdicts/story.ts';
+import type { MailFilter, ParsedMailFilter, WaitOptions } from './mail-filter.ts';
+import { isSelected, mailFilter, selectMail, waitOptions } from './mail-filter.ts';
+import type { LoggedMail, MailListener } from './mail-log.ts';
+import { findMail, type MailSelection, mailSelection } from './mail-search.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {
@@ -58,11 +58,11 @@ const MAX_NAMED = 10;
 /** Creates the mail methods of a mailbox or a sandbox. */
 export function createMessageControls(scope: ControlScope): MessageControls {
   const { worlds, service, mailLog: log, findInbox } = scope;
-  const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
+  const remove = (found: readonly { readonly world: World; readonly mail: MessageRow }[]) => {
     // `found` begins with the latest mail, which is at the end of the lists of the store, where removal is fastest.
-    for (const { world, message } of found) removeMessage(world, message);
+    for (const { world, mail } of found) removeMessage(world, mail);
     for (const world of new Set(found.map(({ world }) => world))) {
-      const messageIds = found.flatMap((each) => (each.world === world ? each.message.id : []));
+      const messageIds = found.flatMap((each) => (each.world === world ? each.mail.id : []));
       const removed = { action: 'removed', tenantId: world.id, name: null, messageIds } as const;
       service.journals.publish(world, 'messages', removed);
     }
@@ -88,7 +88,7 @@ export function createMessageControls(scope: ControlScope): MessageControls {
     removeMail(id) {
       const found = findStoredRow(worlds, 'messages', id);
       if (!found) throw notFound('message');
-      remove([{ world: found.world, message: found.row }]);
+      remove([{ world: found.world, mail: found.row }]);
     },
     clearMail: (selection = {}) => remove(findMail(scope, parseOrRefuse('The selection', mailSelection(), selection))),
   };

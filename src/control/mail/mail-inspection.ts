@@ -1,20 +1,29 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeTraceFields } from '../../service/mail/mime/header.ts';
-import { FILE_COLUMNS, fileFields, type MailFile, showView, viewFields } from '../../service/mail/show-mail.ts';
+import { FILE_COLUMNS, fileFields, type MailFile, viewFields } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
+import type { AttachmentRow, InboxRow, ShownFields } from '../../world/store/rows.ts';
 import { pick, shownFields } from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/state.ts';
-import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
+import { primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
-import { findRequestOf } from './find-requests.ts';
+import { findRequestOf } from '../journal/find-requests.ts';
+import { detailMail } from '../journal/from-entries/mail-list.ts';
+import { linksOf, misleadingLinksOf, type ShownLink } from './mail-links.ts';
 import type { DraftFilter, DraftPage, MailPage, MailSearch, MailSummary } from './mail-search.ts';
-import { draftFilter, listDrafts, mailSearch, mailSummary, searchMail, showMailSummary } from './mail-search.ts';
+import {
+  createLookUp,
+  draftFilter,
+  listDrafts,
+  mailSearch,
+  mailSummary,
+  StoredMail,
+  searchMail,
+} from './mail-search.ts';
 
 const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'> =>
   shownFields('inboxes', ['id', 'displayName', 'isPaused']);
@@ -154,12 +163,20 @@ export function createMailInspection(scope: ControlScope): MailInspection {
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
       const api = showMessage(world, message, readBehaviour);
       const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
+      const lookUp = createLookUp(scope);
+      const thread = world.messageIndex.thread(message.inboxId, message.threadId)?.messages() ?? [];
       return {
-        ...showDetails(world, message),
+        ...detailMail(
+          new StoredMail(world, message, lookUp),
+          thread.map((each) => new StoredMail(world, each, lookUp)),
+        ),
         headers,
-        api,
+        files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
+        links: linksOf(message),
+        misleadingLinks: misleadingLinksOf(message),
         request: findRequestOf(service.journals, worlds, id),
         deliveries: deliveries.map((delivery) => delivery.id),
+        api,
       };
     },
     mailSource(id) {
@@ -175,11 +192,12 @@ export function createMailInspection(scope: ControlScope): MailInspection {
 }
 
 /** Returns the tenants and sandboxes with their inboxes. */
-export function showTenants(worlds: ReachableWorlds): TenantSummary[] {
+function showTenants(worlds: ReachableWorlds): TenantSummary[] {
   return worlds.all().map((world) => showTenant(world, worlds.sandboxOf(world) !== undefined));
 }
 
-function showTenant(world: World, isSandbox: boolean): TenantSummary {
+/** Returns a tenant or a sandbox with its inboxes. */
+export function showTenant(world: World, isSandbox: boolean): TenantSummary {
   const inboxes = world.inboxes.all().filter(({ deletedAt }) => deletedAt === null);
   const workspaces = world.workspaces.all().map(({ id, name }) => {
     const inWorkspace = inboxes.filter(({ workspaceId }) => workspaceId === id);
@@ -193,18 +211,4 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
   const count = (list: 'visible' | 'unreadInbox') => world.messageIndex.list([id], list).length;
   const address = primaryAddress(world, inbox);
   return { id, address, displayName, isPaused, messages: count('visible'), unread: count('unreadInbox') };
-}
-
-function showDetails(world: World, message: MessageRow) {
-  const { id, inboxId, threadId } = message;
-  const inbox = world.inboxes.get(inboxId);
-  return {
-    ...showMailSummary(world, message),
-    ...showView('details', world.id, message),
-    inbox: inbox ? canonicalAddress(inbox) : '',
-    files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
-    links: linksOf(message),
-    misleadingLinks: misleadingLinksOf(message),
-    thread: (world.messageIndex.thread(inboxId, threadId)?.messages() ?? []).map((row) => showMailSummary(world, row)),
-  };
 }

@@ -1,10 +1,11 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
-import { control, sendControl } from '../support/control.ts';
-import { eventually } from '../support/eventually.ts';
-import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
-import { IDS } from '../support/ids.ts';
+import { control, sendControl } from '../../support/control.ts';
+import { eventually } from '../../support/eventually.ts';
+import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
+import { openInboxClients } from '../../support/inbox-clients.ts';
 
 interceptRequests();
 
@@ -130,6 +131,27 @@ everywhere('mail of the fixture, deleted mail and triggered events do not count'
   mailbox.trigger('message.received', { inboxId: IDS.acme.inboxes.helpdesk });
   expect((await list(service)).json.messages).toEqual([]);
 });
+
+everywhere(
+  'mail that only its envelope addresses to an inbox is found by each address of the inbox, and no other',
+  async (service) => {
+    const { helpdesk } = openInboxClients(service);
+    const path = `/v1/inboxes/${helpdesk.id}/addresses`;
+    const key = service.mailbox.keys.acme.tenant;
+    expect(
+      (await service.send('POST', path, { key, json: { email: 'second@acme.test', primary: false } })).status,
+    ).toBe(201);
+    const eml = new TextEncoder().encode(`From: ${DANA}\r\nTo: everybody@list.test\r\nSubject: To a list\r\n\r\nHi`);
+    await service.mailbox.receiveMessage({ eml, to: HELPDESK });
+    const foundBy = async (to: string) =>
+      (await list(service, { to, subject: 'To a list' })).json.messages.map(
+        ({ subject }: { subject: string }) => subject,
+      );
+    expect(await foundBy(HELPDESK)).toEqual(['To a list']);
+    expect(await foundBy('second@acme.test')).toEqual(['To a list']);
+    expect(await foundBy('billing@acme.test')).toEqual([]);
+  },
+);
 
 everywhere('after the timeout, the error lists what did arrive', async (service) => {
   service.mailbox.clock.freeze('2026-03-01T09:00:00Z');

@@ -1,13 +1,11 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { describeValue } from '../basics/check-options.ts';
+import { ON_OR_OFF, type OptionRow, type ParsedOptions, parseOptions, wholeNumber } from '../basics/check-options.ts';
 import { type Duration, isDuration, isShortWait } from '../basics/duration.ts';
-import { toWholeNumber } from '../basics/number-options.ts';
-import { createOptionError } from '../basics/option-error.ts';
 import { isUrlWithScheme, trimEndSlashes } from '../basics/text.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
-/** The options of `startServer` that are also flags of the command. */
-export interface SettingOptions {
+/** The options of `startServer` that the command can set by one value, besides those of the mailbox. */
+export interface FlagOptions {
   /** The port to listen on; 0 picks a free one. Default: 4025. */
   readonly port?: number | undefined;
   /** The address to listen on. Default: `127.0.0.1`. On a non-loopback address, the control plane requires a token. */
@@ -35,6 +33,8 @@ export interface SettingOptions {
   readonly tlsCert?: string | undefined;
   /** The PEM file with the key of the certificate. Default: none. */
   readonly tlsKey?: string | undefined;
+  /** Whether IMAP and SMTP refuse a login without TLS; needs `tlsCert`. Default: `false`. */
+  readonly tlsRequired?: boolean | undefined;
   /**
    * Receivers that webhooks may call, besides loopback addresses: hosts, ranges such as `10.0.0.0/8`, or `*` for all.
    * Link-local and cloud metadata addresses are never called. Default: none.
@@ -52,42 +52,14 @@ export interface SettingOptions {
    * and not the data of the file. Default: none.
    */
   readonly state?: string | undefined;
+  /** Whether the log has a line for each control call, and for each file of the inspector. Default: `false`. */
+  readonly verbose?: boolean | undefined;
 }
 
 /** The type of one item if the option is a list, otherwise the type of the option. */
 type ItemOf<Option> = Option extends readonly (infer Item)[] ? Item : NonNullable<Option>;
 
-/** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */
-export interface ServerSetting<Value = unknown> {
-  /** The letter of the flag, such as `p` for `-p`. */
-  readonly short?: string;
-  /** Whether the option is a list and the flag is repeatable. */
-  readonly multiple?: true;
-  /** The placeholder of the flag's value in help. */
-  readonly value: string;
-  /** What the flag does, in one line of help. */
-  readonly help: string;
-  /** Describes a valid value, as the end of the sentence "must be …". */
-  readonly expected: string;
-  /** Whether messages must not show the value. */
-  readonly isSecret?: true;
-  /** Describes the valid items of a list, as the end of the sentence "takes …". */
-  readonly takes?: string;
-  /** Converts the text of a flag to a value. Default: the text itself. */
-  readonly fromText?: (text: string) => unknown;
-  /** Returns the value in the form that the server uses, or `undefined` if it is invalid. */
-  readonly parse: (value: unknown) => Value | undefined;
-  /** The class of the error for an invalid value. Default: `TypeError`. */
-  readonly errorType?: typeof RangeError;
-}
-
-const PORT = {
-  value: '<port>',
-  expected: 'a whole number from 0 to 65535',
-  fromText: toWholeNumber,
-  parse: (value: unknown) => (isPort(value) ? Number(value) : undefined),
-  errorType: RangeError,
-} as const;
+const PORT = { ...wholeNumber(0, 65_535), value: '<port>' } as const;
 
 const FILE = {
   value: '<file>',
@@ -95,29 +67,58 @@ const FILE = {
   parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
 } as const;
 
-/** Every setting of a server, by the name of its option. The type checks that each option has a setting. */
-export const SERVER_SETTINGS = {
-  port: { ...PORT, short: 'p', help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)` },
+/**
+ * Everything about each option, by its name, except what it means in code, which is said above. The type checks that each
+ * option has a row.
+ */
+export const SERVER_OPTIONS = {
+  port: {
+    ...PORT,
+    flag: 'port',
+    short: 'p',
+    otherVariable: 'PORT',
+    help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)`,
+    default: DEFAULT_PORT,
+  },
   host: {
+    flag: 'host',
     value: '<address>',
     help: `Address to listen on (default ${DEFAULT_HOST})`,
+    default: DEFAULT_HOST,
     expected: 'an address or a host name',
     // An empty text is invalid, because Node would then listen on all addresses of the machine.
     parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },
-  smtpPort: { ...PORT, help: 'Accept mail over SMTP on this port too; 0 picks a free one' },
-  imapPort: { ...PORT, help: 'Serve the mail of inboxes over IMAP on this port; 0 picks a free one' },
-  tlsCert: { ...FILE, help: 'PEM file with the certificate for TLS on the SMTP and IMAP ports; needs --tls-key' },
-  tlsKey: { ...FILE, help: 'PEM file with the key of the certificate' },
+  smtpPort: { ...PORT, flag: 'smtp-port', help: 'Accept mail over SMTP on this port too; 0 picks a free one' },
+  imapPort: {
+    ...PORT,
+    flag: 'imap-port',
+    help: 'Serve the mail of inboxes over IMAP on this port; 0 picks a free one',
+  },
+  tlsCert: {
+    ...FILE,
+    flag: 'tls-cert',
+    help: 'PEM file with the certificate for TLS on the SMTP and IMAP ports; needs --tls-key',
+  },
+  tlsKey: { ...FILE, flag: 'tls-key', help: 'PEM file with the key of the certificate' },
+  tlsRequired: {
+    ...ON_OR_OFF,
+    flag: 'tls-required',
+    help: 'Refuse IMAP and SMTP logins without TLS',
+    default: false,
+  },
   allowHosts: {
+    flag: 'allow-host',
     multiple: true,
     value: '<host>',
     help: 'Accept requests with this host in the Host header, besides loopback names; repeatable',
     expected: 'a host name without scheme and port',
     takes: 'host names such as "mailbox.example", without a port',
+    default: [],
     parse: (value: unknown) => (typeof value === 'string' ? toHostname(value) : undefined),
   },
   publicUrl: {
+    flag: 'public-url',
     value: '<url>',
     help: 'URL that clients call, such as https://mailbox.example/s2; its host is then accepted in the Host header',
     expected: 'an http or https URL without a query, such as https://mailbox.example/s2',
@@ -127,28 +128,35 @@ export const SERVER_SETTINGS = {
         : undefined,
   },
   drain: {
+    flag: 'drain',
     value: '<time>',
     help: 'After a signal, keep running for this time, such as 10s; GET /__mock/ready then answers 503 (default: 0s)',
+    default: '0s',
     expected: 'a time of at most 1h, such as 10s',
     parse: (value: unknown) => (isDuration(value) && isShortWait(value) ? value : undefined),
   },
   corsOrigins: {
+    flag: 'cors-origin',
     multiple: true,
     value: '<origin>',
     help: 'Allow pages from this origin to call the API, or * for all; repeatable',
     expected: 'an origin such as https://app.example, or *',
     takes: 'origins such as "https://app.example", or "*"',
+    default: [],
     parse: (value: unknown) => (typeof value === 'string' ? toOrigin(value) : undefined),
   },
   deliverTo: {
+    flag: 'deliver-to',
     multiple: true,
     value: '<host>',
     help: 'Allow deliveries to this host or IP range too, or * for all; repeatable',
     expected: 'a host name without scheme and port, a range such as 10.0.0.0/8, or *',
     takes: 'hosts, ranges such as "10.0.0.0/8", or "*"',
+    default: [],
     parse: (value: unknown) => (typeof value === 'string' ? toReceiver(value) : undefined),
   },
   controlToken: {
+    flag: 'token',
     value: '<token>',
     help: 'Token that control calls need (default: none on loopback, else a random one)',
     expected: '16 to 256 letters, digits and -._+/=',
@@ -158,62 +166,29 @@ export const SERVER_SETTINGS = {
   },
   state: {
     ...FILE,
+    flag: 'state',
     help: 'File that keeps the data: loaded at the start, written 0.1 s after each change (kill -9 loses what is newer); no other emulator may use it',
   },
-} as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
+  verbose: {
+    ...ON_OR_OFF,
+    flag: 'verbose',
+    help: 'Log control calls that only read, and the requests of the inspector, too',
+    default: false,
+  },
+} as const satisfies { [Name in keyof FlagOptions]-?: OptionRow<ItemOf<FlagOptions[Name]>> };
 
-/** The default values of options. */
-const DEFAULTS = {
-  port: DEFAULT_PORT,
-  host: DEFAULT_HOST,
-  drain: 0 as Duration,
-  allowHosts: [],
-  corsOrigins: [],
-  deliverTo: [],
-} satisfies SettingOptions;
-
-/** The settings of a server: its parsed options, with the defaults. */
-export type Settings = SettingOptions & {
-  readonly [Name in keyof typeof DEFAULTS]: NonNullable<SettingOptions[Name]>;
-};
+/** The checked options, with their defaults. */
+export type Settings = ParsedOptions<typeof SERVER_OPTIONS, FlagOptions>;
 
 /**
- * Checks the options of `startServer` that are flags of the command too, and applies defaults.
+ * Checks the options of `startServer` that have a row, and applies their defaults.
  *
  * @throws {RangeError} on an invalid port.
  * @throws {TypeError} on any other invalid value.
  */
-export function parseSettings(options: SettingOptions): Settings {
-  const parsed = (Object.keys(SERVER_SETTINGS) as (keyof SettingOptions)[]).map((name) => {
-    const value = options[name] === undefined ? (DEFAULTS as SettingOptions)[name] : options[name];
-    return [name, value === undefined ? undefined : parseOption(name, value)] as const;
-  });
-  return Object.fromEntries(parsed) as object as Settings;
+export function parseSettings(options: FlagOptions): Settings {
+  return parseOptions(SERVER_OPTIONS, options);
 }
-
-/** Checks an option, and returns its value in the form that the server uses. */
-function parseOption(name: keyof SettingOptions, value: unknown): unknown {
-  const { multiple, parse, expected, isSecret, errorType = TypeError }: ServerSetting = SERVER_SETTINGS[name];
-  if (multiple) return parseList(name, value);
-  const parsed = parse(value);
-  if (parsed !== undefined) return parsed;
-  const message = `The option ${name} must be ${expected}${isSecret ? '' : `, not ${describeValue(value)}`}.`;
-  throw createOptionError(new errorType(message), { option: name, value });
-}
-
-/** Checks an option that is a list. An invalid item is refused, because it would never match. */
-function parseList(name: keyof SettingOptions, items: unknown): string[] {
-  const { parse, takes }: ServerSetting = SERVER_SETTINGS[name];
-  if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${describeValue(items)}.`);
-  return items.map((item) => {
-    const parsed = parse(item);
-    if (parsed !== undefined) return String(parsed);
-    const error = new TypeError(`The option ${name} takes ${takes}, not ${describeValue(item)}.`);
-    throw createOptionError(error, { option: name, value: item });
-  });
-}
-
-const isPort = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65535;
 
 /** Returns a host name as it is written in URLs; `undefined` for other texts, such as a host name with a port. */
 function toHostname(host: string): string | undefined {

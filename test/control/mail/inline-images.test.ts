@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inlineImages } from '../../../src/service/mail/html.ts';
+import { inlineImages } from '../../../src/control/mail/inline-images.ts';
 
 /** A mail with one part of these header lines. */
 function mailWith(head: string, content = 'AAEC\r\nAwQ='): Uint8Array {
