@@ -24,7 +24,7 @@ describe('a page in Chromium', () => {
 
       expect(await call(page, server, 'GET', server.mailbox.keys.acme.tenant)).toEqual({
         status: 200,
-        assumed: 'webhooks.list.order, webhooks.list.pages',
+        assumed: 'webhooks.list.order',
         webhooks: 2,
       });
       expect(await call(page, server, 'POST', server.mailbox.keys.acme.tenant)).toMatchObject({ status: 201 });

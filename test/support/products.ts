@@ -54,8 +54,10 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
     ],
     imports: [
       // What steps do: types of control calls, and the forms of times.
+      'src/control/journal/from-entries/',
       'src/control/mail/mail-filter.ts',
       'src/control/mailbox-clock.ts',
+      'src/control/settled.ts',
       'src/control/call-fields.ts',
       'src/control/correspondent-options.ts',
       'src/control/faults/',
@@ -98,6 +100,8 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
       // The types of entries, requests and lines of a trace.
       'src/control/journal/',
       'src/control/trace.ts',
+      'src/service/delivery/delivery.ts',
+      'src/service/journal/entry-kinds.ts',
       'src/control/faults/named-faults.ts',
     ],
   },

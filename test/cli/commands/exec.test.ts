@@ -245,7 +245,10 @@ test('exec leaves a trace of a command that failed, and show prints what happene
         .split('\n')
         .map((line) => JSON.parse(line).type),
     )
-    .toEqual([...['trace', 'tenant', 'tenant', 'entry', 'entry', 'story']]);
+    .toEqual([
+      ...['trace', 'tenant', 'tenant', 'webhook', 'webhook', 'webhook'],
+      ...['entry', 'entry', 'mail', 'story'],
+    ]);
   const { code, out } = await runHere(['show', file], {}, { interrupted: NEVER });
   test
     .expect([code, ...out])

@@ -136,7 +136,8 @@ test('listen ends with a sentence when the emulator ends', async (test) => {
 });
 
 test('listen says which deliveries it could not print', async ({ expect }) => {
-  const attempt = { kind: 'attempt', deliveryId: 'd1', tenantId: 't1', webhookId: 'w1', attempt: 1 };
+  const data = { deliveryId: 'd1', tenantId: 't1', webhookId: 'w1', attempt: 1 };
+  const attempt = { kind: 'attempt', data };
   const events = [{ kind: 'gap', missed: 3 }, attempt].map((event) => `data: ${JSON.stringify(event)}\n\n`);
   await using server = await serve(({ url = '' }, response) => {
     if (url.startsWith('/__mock/feed')) {

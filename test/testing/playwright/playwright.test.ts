@@ -55,5 +55,7 @@ test.sequential('a failed test has a trace of its sandbox attached, and no dump 
   const [attachment] = failed.results[0].attachments;
   expect(attachment).toMatchObject({ name: 'mailbox-trace.jsonl', contentType: 'application/jsonl' });
   const lines = Buffer.from(attachment.body, 'base64').toString().trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line).type)).toEqual(['trace', 'tenant', 'entry', 'story']);
+  expect(lines.map((line) => JSON.parse(line).type)).toEqual([
+    ...['trace', 'tenant', 'webhook', 'webhook', 'entry', 'mail', 'story'],
+  ]);
 });

@@ -21,5 +21,7 @@ test('a failed test has a trace, and its message says what happened', async (tes
   expect(passed).toEqual(['passes', 'passed', []]);
   const [, , [{ attachments }]] = failed;
   const lines = String(attachments[0].body).trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line).type)).toEqual(['trace', 'tenant', 'tenant', 'entry', 'story']);
+  expect(lines.map((line) => JSON.parse(line).type)).toEqual([
+    ...['trace', 'tenant', 'tenant', 'webhook', 'webhook', 'webhook', 'entry', 'mail', 'story'],
+  ]);
 });
