@@ -169,7 +169,10 @@ function compareHeaders(found: Reply, emulator: Reply): Difference[] {
     differences.push({ at: 'body', found: 'a byte order mark before the text', emulator: 'no byte order mark' });
   }
   const allowed = emulator.headers.get('allow');
-  const methods = (text: string | null) => (text ?? 'no header').split(/ *, */).toSorted().join(', ');
+  const methods = (text: string | null) => {
+    const names = (text ?? 'no header').split(',').map((name) => name.trim());
+    return names.toSorted().join(', ');
+  };
   if (allowed !== null && methods(found.headers.get('allow')) !== methods(allowed)) {
     differences.push({ at: 'Allow', found: methods(found.headers.get('allow')), emulator: methods(allowed) });
   }

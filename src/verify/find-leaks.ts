@@ -3,13 +3,31 @@ import type { RecordedRequest } from './recording.ts';
 
 const ID_OR_SECRET = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?:sa|tk|wk|ak)_[\w-]{10,}|whsec_[\w+/=]{16,}/gi;
 
-/** What only the inside of a service knows, by its name. */
-const INSIDES: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['a stack trace', /^\s*at .+:\d+(?::\d+)?\)?\s*$/m],
-  ['a stack trace', /Traceback \(most recent call last\)|^\s+File ".+", line \d+/m],
-  ['a statement of SQL', /\b(?:SELECT\b.+\bFROM|INSERT INTO|UPDATE\b.+\bSET|DELETE FROM)\b/],
-  ['a path of the file system', /(?:^|[\s("'])\/(?:srv|home|usr|var|opt|app)\/[\w./-]+/],
+/** What only the inside of a service knows, by its name, with a function that finds it in a line. */
+const INSIDES: readonly (readonly [name: string, isIn: (line: string) => boolean])[] = [
+  ['a stack trace', isOfStackTrace],
+  ['a statement of SQL', isSql],
+  ['a path of the file system', (line) => /(?:^|[\s("'])\/(?:srv|home|usr|var|opt|app)\/[\w./-]+/.test(line)],
 ];
+
+function isOfStackTrace(line: string): boolean {
+  const text = line.trim();
+  if (text.startsWith('Traceback (most recent call last)')) return true;
+  if (text.startsWith('at ')) return /:\d+\)?$/.test(text);
+  return text.startsWith('File "') && /, line \d+/.test(text);
+}
+
+function isSql(line: string): boolean {
+  const words = line.split(/\W+/);
+  const isFollowed = (first: string, then: string) => words.includes(then, words.indexOf(first) + 1);
+  const isNext = (first: string, then: string) => words[words.indexOf(first) + 1] === then;
+  return (
+    (words.includes('SELECT') && isFollowed('SELECT', 'FROM')) ||
+    (words.includes('UPDATE') && isFollowed('UPDATE', 'SET')) ||
+    (words.includes('INSERT') && isNext('INSERT', 'INTO')) ||
+    (words.includes('DELETE') && isNext('DELETE', 'FROM'))
+  );
+}
 
 /**
  * Finds what a reply must not show: in its headers a key or a secret, and in the text of an error also an id of this run
@@ -39,8 +57,8 @@ export function findLeaks(found: RecordedRequest, emulator: RecordedRequest, rol
   }
   const text = typeof reply.body?.error === 'string' ? reply.body.error : reply.text;
   const emulatorText = emulator.reply?.text ?? '';
-  for (const [name, pattern] of INSIDES) {
-    if (pattern.test(text) && !pattern.test(emulatorText)) add('the text of the error', name);
+  for (const [name, isIn] of INSIDES) {
+    if (text.split('\n').some(isIn) && !emulatorText.split('\n').some(isIn)) add('the text of the error', name);
   }
   return leaks;
 }

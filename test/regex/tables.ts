@@ -6,6 +6,8 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
     return findFiles('no-folder/*');
   },
   'src/contract/header-fields.ts': () => import('../../src/contract/header-fields.ts'),
+  'src/control/journal/from-entries/search-terms.ts': () =>
+    import('../../src/control/journal/from-entries/search-terms.ts'),
   'src/control/verdicts/oracles.ts': async () => {
     const { findBreaches } = await import('../../src/control/verdicts/oracles.ts');
     // The expression is built only if a mail of the sample has arrived.
