@@ -39,8 +39,8 @@ test('trigger and logs apply to the sandbox only', async () => {
 
   const logs = await runInside('logs', '--json');
   expect(logs.out.map((line) => JSON.parse(line))).toMatchObject([
-    { kind: 'delivery-created', deliveryId: delivery.id },
-    { kind: 'attempt', deliveryId: delivery.id },
+    { kind: 'delivery-created', data: { deliveryId: delivery.id } },
+    { kind: 'attempt', data: { deliveryId: delivery.id } },
   ]);
 });
 

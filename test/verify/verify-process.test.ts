@@ -87,7 +87,7 @@ describe('the command verify', () => {
     expect(lines.join(' ').replaceAll(/ +/g, ' ')).toMatch(text);
     expect(lines).toContainEqual(expect.stringMatching(`^\\d+ agree, ${ids.length} differ, \\d+ not compared$`));
     expect(code).toBe(1);
-    const failed = Array.from(junit.matchAll(/name="([^"]+)"><failure/g), ([, id]) => id);
+    const failed = Array.from(junit.matchAll(/name="([^"]+)">\s*<failure/g), ([, id]) => id);
     expect(failed).toEqual(ids);
     expect(lines.join('\n') + junit).not.toMatch(/whsec_[\w+/]{8}|(?:sa|tk|wk|ak)_[\w-]{10,}/);
   });
