@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { isPlainObject } from '../basics/objects.ts';
+import { isObject, isPlainObject } from '../basics/objects.ts';
 import { EVENT_KINDS } from '../contract/events.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import type {
@@ -102,7 +102,7 @@ function knownName(what: string, names: readonly string[]) {
   const isKnown = (given: unknown) =>
     typeof given === 'string'
       ? names.includes(given) || TextPattern.isPattern(given)
-      : typeof given === 'object' && given !== null && !Array.isArray(given) && !isPlainObject(given);
+      : isObject(given) && !isPlainObject(given);
   return z.custom(isKnown, rule).meta({
     anyOf: [{ enum: names }, { type: 'string', pattern: '[*]|^/.+/[a-z]*$' }],
   });

@@ -1,6 +1,5 @@
 import { escapeHtml } from '../basics/markup.ts';
-import { PAGE_MARK } from '../basics/written-by.ts';
-import { createPagePolicy, packTrace, readInspectorParts } from '../server/http/trace-page.ts';
+import { createPagePolicy, packTrace, pageHead, readInspectorParts } from '../server/http/trace-page.ts';
 import { type DescribedScenario, type DescribedTrial, describeEvaluation } from './describe-evaluation.ts';
 import type { Evaluation } from './evaluation.ts';
 
@@ -33,21 +32,8 @@ export async function writeEvaluationPage(
     present.add(key);
     elements.push(await packTrace(`trace-${key}`, trace));
   }
-  const start = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-${PAGE_MARK}
-<title>Evaluation</title>
-<link rel="icon" href="${icon}" type="image/svg+xml">
-<style>${style}</style>
-<style>${REPORT_STYLE}</style>
-</head>
-<body>
-`;
+  const head = pageHead({ title: 'Evaluation', policy, icon, styles: [style, REPORT_STYLE] });
+  const start = `${head}\n<body>\n`;
   const end = `<script type="module">${script}</script>\n</body>\n</html>\n`;
   return [start, writeReport(evaluation, present), ...elements, end];
 }

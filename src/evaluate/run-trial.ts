@@ -1,5 +1,4 @@
 import { foldAddress } from '../basics/domain-name.ts';
-import { readDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { RealDate } from '../basics/real-timers.ts';
 import { plural } from '../basics/text.ts';
@@ -936,9 +935,4 @@ interface Ending {
   readonly over: Over;
   /** For how long nothing had come then, in milliseconds. */
   readonly silentMs: number;
-}
-
-/** Converts a duration that was checked to milliseconds. */
-export function toMilliseconds(duration: number | string): number {
-  return readDuration(duration) ?? 0;
 }

@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { plural } from '../basics/text.ts';
 import { findItems } from './find-items.ts';
 import { type PaletteItem, type PaletteView, usePaletteItems } from './palette-items.ts';
-import { Failure, formatCount, Icon } from './parts.tsx';
+import { Failure, Icon } from './parts.tsx';
 import { isPaletteKey, usePaletteKey } from './shortcuts.ts';
 import { UserText, wordsOf } from './text.tsx';
 import { useAction } from './use-loaded.ts';
@@ -117,7 +118,7 @@ const HOW_TO = 'Arrows choose, Enter opens or does it, Escape closes.';
 function describeCount(count: number, isLoading: boolean): string {
   if (isLoading) return 'Searching…';
   if (count === 0) return 'Nothing has all of these words.';
-  return `${formatCount(count, 'match', 'matches')}. ${HOW_TO}`;
+  return `${plural(count, 'match', 'matches')}. ${HOW_TO}`;
 }
 
 const optionIdOf = ({ id }: PaletteItem) => `palette-${id}`;

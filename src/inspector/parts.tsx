@@ -57,11 +57,6 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   return <Code text={JSON.stringify(value, null, 2)} label={label} />;
 }
 
-/** Returns a number with its noun, such as `1 inbox`. */
-export function formatCount(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** A labelled field of a form. */
 export function Field({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (

@@ -170,6 +170,8 @@ interface CheckedStatement {
   readonly statement: Statement;
   readonly requests: Compared[];
   readonly caused: { readonly request: RecordedRequest; readonly difference: FoundDifference }[];
+  /** The statement that differs in the same way and has the difference; undefined if there is none. */
+  sameAs?: Statement;
 }
 
 /** Returns one finding for each statement about an operation. */
@@ -220,20 +222,17 @@ function leaveOutSame(statements: readonly CheckedStatement[]): void {
     for (const other of others) {
       const isSame = (difference: Difference) => keyOf(other.statement, difference) === key;
       const left = other.caused.filter(({ difference }) => !isSame(difference));
-      if (first && left.length < other.caused.length) sameAs.set(other, first.statement);
+      if (first && left.length < other.caused.length) other.sameAs = first.statement;
       other.caused.splice(0, other.caused.length, ...left);
     }
   }
 }
 
-/** The statements that differ only as another one does. */
-const sameAs = new WeakMap<CheckedStatement, Statement>();
-
 /** How many differences of one statement are printed. */
 const MAX_PRINTED = 5;
 
 function createFinding(checked: CheckedStatement): OperationFinding {
-  const { statement, requests, caused } = checked;
+  const { statement, requests, caused, sameAs } = checked;
   const { operation, aspect, after } = statement;
   const stated = after === undefined ? STATED[aspect] : 'nothing changes but what an operation must change';
   const origin = originOfFinding(OPERATIONS[operation].origin);
@@ -244,8 +243,11 @@ function createFinding(checked: CheckedStatement): OperationFinding {
     const told = (direct.length > 0 ? direct : caused).toSorted(
       (a, b) => weightOf(a.difference) - weightOf(b.difference),
     );
-    const different = new Map(told.map((each) => [`${each.difference.at} ${each.difference.kind}`, each] as const));
-    for (const each of told.toReversed()) different.set(`${each.difference.at} ${each.difference.kind}`, each);
+    const different = new Map<string, (typeof told)[number]>();
+    for (const each of told) {
+      const key = `${each.difference.at} ${each.difference.kind}`;
+      if (!different.has(key)) different.set(key, each);
+    }
     const shown = [...different.values()].slice(0, MAX_PRINTED);
     const labels = new Set(caused.map(({ request }) => describeRequest(request)));
     const operations = [...new Set(caused.map(({ request }) => request.operation))];
@@ -260,11 +262,10 @@ function createFinding(checked: CheckedStatement): OperationFinding {
       emulator: shown.map(({ difference }) => difference.emulator).join('; '),
     };
   }
-  const same = sameAs.get(checked);
-  const cause = same ?? requests.flatMap(({ differences }) => differences.flatMap((each) => each.cause ?? [])).at(0);
+  const cause = sameAs ?? requests.flatMap(({ differences }) => differences.flatMap((each) => each.cause ?? [])).at(0);
   if (cause) {
     const followsFrom = nameOfStatement(cause);
-    const found = same ? `it is the same difference as that of ${followsFrom}` : `it follows from ${followsFrom}`;
+    const found = sameAs ? `it is the same difference as that of ${followsFrom}` : `it follows from ${followsFrom}`;
     return { ...row, verdict: 'not compared', found, emulator: '', followsFrom };
   }
   const missing = requests.filter(({ reason }) => reason !== undefined);

@@ -435,7 +435,8 @@ export class OperationSequence {
       const rows = OPERATION_ROWS.filter((row) => isRead(row) && row.tiers !== 'public');
       await this.#recording.askAll(
         rows.flatMap((row) => {
-          const own = { ...unknownValues(row), ...(collectionOf(row.path) === 'inboxes' && { id: inbox.id }) };
+          const isOfInbox = collectionOf(row.path) === 'inboxes';
+          const own = isOfInbox ? { ...unknownValues(row), id: inbox.id } : unknownValues(row);
           const asked: Asked = { aspect: 'effect', key, values: own, of };
           return [[row.id, asked] as const];
         }),

@@ -186,7 +186,10 @@ export class Scene {
     // A workspace key may not be allowed to read what is outside of inboxes.
     const readers = /^\/v1\/inboxes\/\{id\}\/|messages/.test(path) ? [this.#key] : [this.#key, this.tenant];
     if (!path.includes('{')) {
-      return readers.map((key) => [id, { key, query, ...(key === this.tenant && OF_WHOLE_TENANT) }] as const);
+      return readers.map((key) => {
+        const everything = key === this.tenant ? OF_WHOLE_TENANT : {};
+        return [id, { key, query, ...everything }] as const;
+      });
     }
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
     const seen = new Map<string, PathValues>();

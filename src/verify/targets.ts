@@ -11,6 +11,7 @@ import {
   ConnectionError,
   type HookReceiver,
   NoReplyError,
+  pause,
   type ReceivedCall,
   type Reply,
   stopReasonOf,
@@ -178,7 +179,7 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   };
   const client = await findControlClient(baseUrl);
   const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));
-  const wait = async (ms: number) => void (await sleep(ms, undefined, { signal }).catch(() => undefined));
+  const wait = (ms: number) => pause(ms, signal);
   const advance = moveClock ?? (options.mayWait ? wait : undefined);
   const deliver: Target['deliver'] = client && (async (mail) => void (await client.receiveMessage(mail as never)));
   return { ...options, send: sendInTurn, advance, deliver };

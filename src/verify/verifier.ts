@@ -109,7 +109,7 @@ type FindingStart = Pick<Finding, 'id' | 'stated' | 'origin' | 'emulator'>;
 interface Result {
   readonly finding: Finding;
   readonly calls: ReadonlySet<string>;
-  readonly operation?: OperationId;
+  readonly operation?: OperationId | undefined;
 }
 
 /** Compares a server with emulators, as the README.md of this folder describes. */
@@ -241,7 +241,7 @@ export class Verifier {
       const cause = isOfWhole && finding.verdict === 'differs' ? explained : undefined;
       const shown = cause && { found: `it follows from ${cause.id}`, followsFrom: cause.id };
       const result = cause ? { ...finding, verdict: 'not compared' as const, ...shown } : finding;
-      this.#results.push({ finding: result, calls: new Set(), ...(!isOfWhole && { operation }) });
+      this.#results.push({ finding: result, calls: new Set(), operation: isOfWhole ? undefined : operation });
     }
     await this.#server.end();
   }

@@ -113,6 +113,13 @@ const WAITS = { longest: 10_000, firstPause: 10 };
  */
 const LIMITS = { unanswered: 3, serverErrors: 20, waits: 5, longestWaitMs: 60_000, pauseMs: 250 };
 
+/** A list, as it was read at the end of a run, and the key with which it was read. */
+interface ReadList {
+  readonly collection: string;
+  readonly key: string;
+  readonly body: Reply['body'];
+}
+
 /** The operations that send mail, which calls the webhooks of the tenant. */
 const SENDS_MAIL = /^\/v1\/inboxes\/[^/]+\/(?:send|(?:reply|reply-all|forward)\/[^/]+|drafts\/[^/]+\/send)$/;
 
@@ -278,8 +285,7 @@ export class VerifySession {
 
   /** Waits, but no longer than the run. */
   async pause(ms: number): Promise<void> {
-    const { signal } = this.target;
-    await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+    await pause(ms, this.target.signal);
   }
 
   #addUnanswered(kind: string, reason: string): void {
@@ -439,26 +445,35 @@ export class VerifySession {
   /** Deletes everything that is left, and returns the paths of what could not be deleted. */
   async close(): Promise<string[]> {
     await this.#deleteCreated(() => true);
-    await this.#adoptTagged();
+    const lists = await this.#readLists();
+    this.#adoptTagged(lists);
     await this.#deleteCreated(() => true);
-    return [...this.#created.keys(), ...(await this.#findUndeleted())];
+    return [...this.#created.keys(), ...(await this.#findUndeleted(lists))];
+  }
+
+  /** Reads each list that can show what this run has created, with each key that can have created it. */
+  async #readLists(): Promise<ReadList[]> {
+    if (this.answered === 0) return [];
+    const lists: ReadList[] = [];
+    for (const collection of ['/v1/webhooks', '/v1/inboxes', '/v1/domains', '/v1/workspaces']) {
+      for (const key of [this.target.key, this.target.secondKey]) {
+        if (key === undefined) continue;
+        const list = await this.#cleanUp('GET', collection, key);
+        if (list === 'no reply') return lists;
+        lists.push({ collection, key, body: list?.body });
+      }
+    }
+    return lists;
   }
 
   /** Finds what has the id of this run in its name and is not known: a reply to its creation has not come. */
-  async #adoptTagged(): Promise<void> {
-    if (this.answered === 0) return;
-    for (const key of [this.target.key, this.target.secondKey]) {
-      if (key === undefined) continue;
-      for (const name of ['webhooks', 'inboxes', 'domains', 'workspaces']) {
-        const collection = `/v1/${name}`;
-        const list = await this.#cleanUp('GET', collection, key);
-        if (list === 'no reply') return;
-        const items: unknown[] = Object.values(list?.body ?? {}).find(Array.isArray) ?? [];
-        for (const item of items.filter((each) => JSON.stringify(each).includes(this.runId))) {
-          const [path] = pathsOf(collection, item as Reply['body']);
-          if (path === undefined || this.#deleted.has(path) || this.#created.has(path)) continue;
-          this.#created.set(path, { key, experimentName: '' });
-        }
+  #adoptTagged(lists: readonly ReadList[]): void {
+    for (const { collection, key, body } of lists) {
+      const items: unknown[] = Object.values(body ?? {}).find(Array.isArray) ?? [];
+      for (const item of items.filter((each) => JSON.stringify(each).includes(this.runId))) {
+        const [path] = pathsOf(collection, item as Reply['body']);
+        if (path === undefined || this.#deleted.has(path) || this.#created.has(path)) continue;
+        this.#created.set(path, { key, experimentName: '' });
       }
     }
   }
@@ -478,19 +493,14 @@ export class VerifySession {
   }
 
   /** Returns the paths of what a list and its own path still show, although the server has answered that it is deleted. */
-  async #findUndeleted(): Promise<string[]> {
+  async #findUndeleted(lists: readonly ReadList[]): Promise<string[]> {
     const undeleted: string[] = [];
-    for (const collection of new Set([...this.#deleted].map(collectionOf))) {
-      for (const key of [this.target.key, this.target.secondKey]) {
-        if (key === undefined || collection === '/v1/tenants') continue;
-        const list = await this.#cleanUp('GET', collection, key);
-        if (list === 'no reply') return undeleted;
-        for (const path of pathsIn(collection, list?.body)) {
-          if (!this.#deleted.has(path) || undeleted.includes(path)) continue;
-          const reply = await this.#cleanUp('GET', path, key);
-          if (reply === 'no reply') return undeleted;
-          if (isSuccess(reply)) undeleted.push(path);
-        }
+    for (const { collection, key, body } of lists) {
+      for (const path of pathsIn(collection, body)) {
+        if (!this.#deleted.has(path) || undeleted.includes(path)) continue;
+        const reply = await this.#cleanUp('GET', path, key);
+        if (reply === 'no reply') return undeleted;
+        if (isSuccess(reply)) undeleted.push(path);
       }
     }
     return undeleted;
@@ -524,8 +534,6 @@ const FIELDS_OF_REQUESTS = ['id', 'email', 'apiKey', 'key', 'secret', 'tenantId'
 
 const isSuccess = (reply: Reply | undefined) => reply !== undefined && reply.status >= 200 && reply.status < 300;
 
-const collectionOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
-
 /** The paths of the items that a list shows. */
 function pathsIn(collection: string, body: Reply['body']): string[] {
   const list: unknown[] = Object.values(body ?? {}).find(Array.isArray) ?? [];
@@ -553,4 +561,9 @@ function checkPath(method: string, path: string): void {
   const isWhole = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^/\\#\s\p{C}]+)+$/iu.test(withoutQuery);
   if (isWhole) return;
   throw new VerifyError(`${method} ${JSON.stringify(path.slice(0, 200))} was not sent, because an id in it is no id`);
+}
+
+/** Waits, or until a signal is aborted. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
 }

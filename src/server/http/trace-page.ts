@@ -23,6 +23,27 @@ export async function writeTracePage(trace: Uint8Array): Promise<string> {
 async function writePage(elements: string, sources: string): Promise<string> {
   const { script, style, icon } = await readInspectorParts();
   const policy = createPagePolicy(script, [style], sources);
+  return `${pageHead({ title: 'Inspector', policy, icon, styles: [style] })}
+<body>
+<noscript>The Inspector needs JavaScript. Without it, read the trace with the command show.</noscript>
+${elements}<script type="module">${script}</script>
+</body>
+</html>
+`;
+}
+
+/** Writes an HTML file that needs no other up to the end of its `head`. */
+export function pageHead({
+  title,
+  policy,
+  icon,
+  styles,
+}: {
+  readonly title: string;
+  readonly policy: string;
+  readonly icon: string;
+  readonly styles: readonly string[];
+}): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -31,16 +52,10 @@ async function writePage(elements: string, sources: string): Promise<string> {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${PAGE_MARK}
-<title>Inspector</title>
+<title>${title}</title>
 <link rel="icon" href="${icon}" type="image/svg+xml">
-<style>${style}</style>
-</head>
-<body>
-<noscript>The Inspector needs JavaScript. Without it, read the trace with the command show.</noscript>
-${elements}<script type="module">${script}</script>
-</body>
-</html>
-`;
+${styles.map((style) => `<style>${style}</style>`).join('\n')}
+</head>`;
 }
 
 /** The inspector as the parts of one HTML file. */

@@ -280,22 +280,6 @@ export interface AttemptExchange {
   readonly thrown: string | null;
 }
 
-/** A mail that arrived in an inbox, as the log and the feed show it. */
-export interface MailActivity {
-  /** The id of the tenant. */
-  readonly tenantId: string;
-  /** The id of the inbox. */
-  readonly inboxId: string;
-  /** The id of the message. */
-  readonly messageId: string;
-  /** The canonical address of the inbox. */
-  readonly inbox: string;
-  /** The display form of the sender. */
-  readonly from: string;
-  /** The subject of the mail. */
-  readonly subject: string;
-}
-
 /** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
 export interface HeldMailActivity {
   /** The id of the tenant. */

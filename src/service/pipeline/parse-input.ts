@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { CollectedBytes } from '../../basics/collected-bytes.ts';
+import { isObject } from '../../basics/objects.ts';
 import { didYouMean } from '../../basics/similar-names.ts';
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import { buildOnce } from '../../contract/build-once.ts';
@@ -130,7 +131,7 @@ export function parseJsonObject(
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as Content-Type: application/json.');
   }
   const value = decodeJson(received, contentType);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  if (isObject(value)) return value;
   throw new ApiError('VALIDATION_ERROR', 'The body must be a JSON object.');
 }
 

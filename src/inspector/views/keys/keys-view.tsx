@@ -1,9 +1,10 @@
 import { KeyRound } from 'lucide';
+import { plural } from '../../../basics/text.ts';
 import type { ReplyTo } from '../../../control/table/client.ts';
 import { useLinkKeys } from '../../link-keys.ts';
 import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
-import { ButtonLink, Chip, CopyButton, formatCount, Loading } from '../../parts.tsx';
+import { ButtonLink, Chip, CopyButton, Loading } from '../../parts.tsx';
 import { createNameFinder, type Tenant, useScope } from '../../scope.ts';
 import { COST_OF_UNDO, RemovalButton, useUndoableChange } from '../../undo.tsx';
 import { useLoaded } from '../../use-loaded.ts';
@@ -125,7 +126,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
 function ReachList({ noun, items }: { noun: readonly [one: string, many: string]; items: readonly string[] }) {
   return (
     <details open={items.length > 0 && items.length < 20}>
-      <summary>{formatCount(items.length, ...noun)}</summary>
+      <summary>{plural(items.length, ...noun)}</summary>
       <ul>
         {items.map((item, index) => (
           <li key={`${index} ${item}`}>{item}</li>

@@ -1,9 +1,10 @@
 import * as icons from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { plural } from '../../../basics/text.ts';
 import { type ControlClient, undefinedIfRefused } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Facts, formatCount, Loading, type Tone } from '../../parts.tsx';
+import { Button, ButtonLink, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
 import { SampleCard, sampleOf, useSamples } from '../../samples.tsx';
 import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
@@ -158,7 +159,7 @@ function Related({ mail }: { readonly mail: MailDetails }) {
   const { id, direction, from, to, request, deliveries } = mail;
   const counterpart = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
   const deliveriesLink = linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id });
-  const deliveriesText = formatCount(deliveries.length, 'delivery', 'deliveries');
+  const deliveriesText = plural(deliveries.length, 'delivery', 'deliveries');
   const requestsLink = linkTo('requests', undefined, { search: id });
   const runLink = linkTo('run', undefined, { counterpart });
   return (
@@ -274,7 +275,7 @@ function AuthChips({ mail }: { readonly mail: MailDetails }) {
   const { direction, misleadingLinks } = mail;
   const results = direction === 'inbound' ? readAuthResults(mail) : [];
   const unchecked = results.filter(({ result }) => result === undefined).map(({ method }) => method);
-  const misleading = formatCount(misleadingLinks.length, 'link shows', 'links show');
+  const misleading = plural(misleadingLinks.length, 'link shows', 'links show');
   return (
     <>
       {results.map(({ method, result }) => {

@@ -1,10 +1,11 @@
 import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, SquarePen, Star, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { plural } from '../../../basics/text.ts';
 import { parseSearch, removeTerm, SEARCH_HINT } from '../../../control/journal/from-entries/search-terms.ts';
 import { LiveOnly } from '../../inspector.ts';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
-import { ButtonLink, CheckBox, Chip, Failure, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import { ButtonLink, CheckBox, Chip, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { type Sample, SampleMark, useSamples } from '../../samples.tsx';
 import { type Scope, useScope } from '../../scope.ts';
 import { ClockTime, UserText } from '../../text.tsx';
@@ -180,7 +181,7 @@ function Marks({ mail: { isStarred, attachments, messagesInThread, bouncedAt } }
           {messagesInThread}
         </Mark>
       )}
-      {attachments > 0 && <Mark icon={Paperclip} title={formatCount(attachments, 'file', 'files')} />}
+      {attachments > 0 && <Mark icon={Paperclip} title={plural(attachments, 'file', 'files')} />}
       {isStarred && <Mark icon={Star} title="Starred" />}
       {bouncedAt !== null && <Chip tone="bad" text="Bounced" />}
     </>

@@ -1,6 +1,6 @@
+import { plural } from '../../../basics/text.ts';
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { mailLink, open, pickMailOptions, type Route } from '../../page-route.ts';
-import { formatCount } from '../../parts.tsx';
 import { COST_OF_UNDO, RemovalButton, useUndoableChange } from '../../undo.tsx';
 import type { MailDetails } from './mail-types.ts';
 
@@ -26,7 +26,7 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   const change = useUndoableChange('Before mail was deleted', clear, createSandboxFinder([tenant, workspace, inbox]));
   const isChosen = tenant !== undefined || workspace !== undefined || inbox !== undefined;
   if (total === 0 || !isChosen) return null;
-  const countText = threads ? formatCount(total, 'thread', 'threads') : formatCount(total, 'message', 'messages');
+  const countText = threads ? plural(total, 'thread', 'threads') : plural(total, 'message', 'messages');
   return (
     <p class="tools">
       <RemovalButton

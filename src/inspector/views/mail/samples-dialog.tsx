@@ -1,9 +1,10 @@
 import { FlaskConical } from 'lucide';
 import { createContext, type VNode } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { plural } from '../../../basics/text.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { linkTo, open, useRoute } from '../../page-route.ts';
-import { Button, Chip, Failure, Field, Form, formatCount, Loading, Select } from '../../parts.tsx';
+import { Button, Chip, Failure, Field, Form, Loading, Select } from '../../parts.tsx';
 import { type Scope, useScope } from '../../scope.ts';
 import { noEvent, useAction, useLoaded } from '../../use-loaded.ts';
 
@@ -76,7 +77,7 @@ function SamplesForm({ names, close }: SamplesFormProps) {
       try {
         await client.receiveMessage({ sample, to: inbox.address }, { sandbox: inbox.sandbox });
       } catch (error) {
-        const delivered = `${index} of ${formatCount(names.length, 'sample was', 'samples were')} delivered.`;
+        const delivered = `${index} of ${plural(names.length, 'sample was', 'samples were')} delivered.`;
         throw new Error(`${sample}: ${(error as Error).message} ${delivered}`);
       }
     }
@@ -116,7 +117,7 @@ function SamplesForm({ names, close }: SamplesFormProps) {
       <p class="buttons">
         <Button
           icon={FlaskConical}
-          text={`Deliver ${formatCount(chosen.size, 'sample', 'samples')}`}
+          text={`Deliver ${plural(chosen.size, 'sample', 'samples')}`}
           type="submit"
           class="primary"
           autofocus={names.length > 0}

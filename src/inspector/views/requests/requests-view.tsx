@@ -1,5 +1,6 @@
 import { ArrowLeftRight, Server, Zap } from 'lucide';
 import { useMemo, useState } from 'preact/hooks';
+import { plural } from '../../../basics/text.ts';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { actionOf, isRefused, NO_REPLY, resultOf } from '../../../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
@@ -14,7 +15,7 @@ import {
   VirtualList,
 } from '../../list-view.tsx';
 import { open, type Route, requestLink } from '../../page-route.ts';
-import { Chip, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import { Chip, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { createNameFinder, isInScope, useScope } from '../../scope.ts';
 import { ClockTime, formatMs, shortenIds, UserText, wordsOf } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
@@ -36,7 +37,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
         </>
       }
       actions={
-        <LiveOnly>{list?.[0] && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}</LiveOnly>
+        <LiveOnly>{list?.[0] && <ClearButton countText={plural(list.length, 'request', 'requests')} />}</LiveOnly>
       }
       isWide
       detailLabel="Open request"

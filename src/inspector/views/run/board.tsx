@@ -1,5 +1,5 @@
+import { plural } from '../../../basics/text.ts';
 import { linkTo, type Route } from '../../page-route.ts';
-import { formatCount } from '../../parts.tsx';
 import { RESULTS, type Sample } from '../../samples.tsx';
 
 type BoardProps = { readonly samples: readonly Sample[]; readonly options: Route['options'] };
@@ -13,7 +13,7 @@ export function Board({ samples, options }: BoardProps) {
   });
   return (
     <section class="board" aria-label="Samples">
-      <strong>{formatCount(samples.length, 'sample', 'samples')}</strong>
+      <strong>{plural(samples.length, 'sample', 'samples')}</strong>
       <nav aria-label="Results of the samples">
         {parts.map(({ result, tone, count, text }) => {
           const isChosen = options.result === result;

@@ -1,11 +1,12 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { type ComponentChildren, Fragment } from 'preact';
+import { plural } from '../../../basics/text.ts';
 import type { FeedData } from '../../../control/journal/feed-event.ts';
 import { actionOf, resultOf } from '../../../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
-import { Chip, FaultLinks, formatCount, Icon, type Tone } from '../../parts.tsx';
+import { Chip, FaultLinks, Icon, type Tone } from '../../parts.tsx';
 import { SampleCard } from '../../samples.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
@@ -55,7 +56,7 @@ function Requests({ requests, readMails }: RequestsItem) {
     <details open={failed > 0 && groups.length < 10}>
       <summary>
         <Chip tone={failed > 0 ? 'warn' : 'good'} text={failed > 0 ? `${failed} not successful` : 'done'} />{' '}
-        {formatCount(requests.length, 'request', 'requests')}{' '}
+        {plural(requests.length, 'request', 'requests')}{' '}
         <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
       </summary>
       {lines}
@@ -78,9 +79,7 @@ function Latest<Item extends { readonly id: string }>({ groups, show }: LatestPr
   const hidden = groups.length - MAX_LINES;
   return (
     <>
-      {hidden > 0 && (
-        <p class="soft">{formatCount(hidden, 'earlier line', 'earlier lines')}: choose a part of the time.</p>
-      )}
+      {hidden > 0 && <p class="soft">{plural(hidden, 'earlier line', 'earlier lines')}: choose a part of the time.</p>}
       {groups.slice(-MAX_LINES).map((group) => (
         <Fragment key={group[0].id}>{show(group)}</Fragment>
       ))}
@@ -136,7 +135,7 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
           ,{' '}
         </Fragment>
       ))}
-      {unnamed > 0 && formatCount(unnamed, 'mail', 'mails')} <Faults ids={faults} /> <Time at={realTime} isReal />
+      {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} /> <Time at={realTime} isReal />
     </p>
   );
 }
@@ -151,8 +150,8 @@ function Deliveries({ events }: { readonly events: readonly ShownEvent[] }) {
   return (
     <details class="deliveries">
       <summary>
-        <Chip tone={isGood ? 'good' : 'bad'} icon={Webhook} text={formatCount(states.length, 'webhook', 'webhooks')} />{' '}
-        {counts.join(', ')}, {formatCount(attempts, 'attempt', 'attempts')}
+        <Chip tone={isGood ? 'good' : 'bad'} icon={Webhook} text={plural(states.length, 'webhook', 'webhooks')} />{' '}
+        {counts.join(', ')}, {plural(attempts, 'attempt', 'attempts')}
       </summary>
       <Events events={events} />
     </details>
@@ -203,7 +202,7 @@ const LIVE_VIEWS = /^#\/(?:keys|time|choices|state)\b/;
 function Faults({ ids }: { readonly ids: readonly string[] }) {
   const { isTrace } = useInspector();
   if (!isTrace) return <FaultLinks ids={ids} />;
-  return ids.length > 0 ? <Chip tone="warn" icon={Zap} text={formatCount(ids.length, 'fault', 'faults')} /> : null;
+  return ids.length > 0 ? <Chip tone="warn" icon={Zap} text={plural(ids.length, 'fault', 'faults')} /> : null;
 }
 
 /** What the line of an event shows, and where it links to. */

@@ -1,5 +1,6 @@
 import { ArrowDownLeft, History, UserPlus, X } from 'lucide';
 import { useMemo } from 'preact/hooks';
+import { plural } from '../../../basics/text.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
@@ -10,7 +11,6 @@ import {
   Facts,
   Failure,
   Form,
-  formatCount,
   Icon,
   Loading,
   SearchField,
@@ -220,7 +220,7 @@ function Correspondents() {
   const { value: correspondents = [], error } = useLoaded(load, `correspondents of ${sandbox}`, () => true);
   return (
     <details class="card">
-      <summary>{formatCount(correspondents.length, 'correspondent', 'correspondents')}</summary>
+      <summary>{plural(correspondents.length, 'correspondent', 'correspondents')}</summary>
       <ul class="rows">
         {correspondents.map((one) => (
           <li key={one.id}>
@@ -268,7 +268,7 @@ function CorrespondentForm({ action }: { readonly action: Action }) {
 /** Returns how many replies are left, and what the next one says. */
 function describeReplies({ replies, received, afterMs }: Correspondent): string {
   if (replies === null) return 'answered by a function';
-  const repliesLeft = formatCount(Math.max(0, replies.length - received), 'reply', 'replies');
+  const repliesLeft = plural(Math.max(0, replies.length - received), 'reply', 'replies');
   const next = replies[received];
   if (!next) return `no reply left of ${replies.length}`;
   return `${repliesLeft} left; next, ${formatSpan(afterMs)} after a mail: “${next.plainBody ?? ''}”`;

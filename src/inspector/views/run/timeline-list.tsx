@@ -1,7 +1,8 @@
 import { ArrowDown } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Button, formatCount, ScrollBox } from '../../parts.tsx';
+import { plural } from '../../../basics/text.ts';
+import { Button, ScrollBox } from '../../parts.tsx';
 import { RunLine } from './run-line.tsx';
 import type { RunItem } from './timeline.ts';
 
@@ -66,7 +67,7 @@ export function Timeline({ items, children }: TimelineProps) {
       <ScrollBox className="page" box={box} label="The run, oldest first">
         {start > 0 && (
           <p>
-            <Button text={`Show ${formatCount(start, 'earlier item', 'earlier items')}`} onClick={showEarlier} />
+            <Button text={`Show ${plural(start, 'earlier item', 'earlier items')}`} onClick={showEarlier} />
           </p>
         )}
         {items.length > 0 && (

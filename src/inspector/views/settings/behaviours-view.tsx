@@ -1,6 +1,7 @@
 import { Pin, RotateCcw } from 'lucide';
+import { plural } from '../../../basics/text.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Button, Chip, Failure, formatCount, Loading, SearchField } from '../../parts.tsx';
+import { Button, Chip, Failure, Loading, SearchField } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
 import { UserText, wordsOf } from '../../text.tsx';
 import { useAction } from '../../use-loaded.ts';
@@ -60,7 +61,7 @@ function Behaviours({ route: { id: chosen, options } }: { readonly route: Route 
 function Counts({ shown, changed }: { readonly shown: number; readonly changed: number }) {
   return (
     <p class="buttons">
-      <span role="status">{formatCount(shown, 'behaviour', 'behaviours')}</span>
+      <span role="status">{plural(shown, 'behaviour', 'behaviours')}</span>
       {changed > 0 && (
         <a href={linkTo('choices', undefined, { search: 'is:changed' })}>
           <Chip tone="warn" text={`${changed} changed`} />

@@ -1,4 +1,4 @@
-import { formatCount } from '../../parts.tsx';
+import { plural } from '../../../basics/text.ts';
 import { formatSpan, shortenIds } from '../../text.tsx';
 
 /** A fault that is set, or the values of a form for one. A field that is missing has its default. */
@@ -48,7 +48,7 @@ export function describeFault(fault: DescribedFault): string {
   const isOne = isForever || times === 1;
   const start =
     after > 0
-      ? `After ${formatCount(after, one, many)} that ${after === 1 ? 'goes' : 'go'} well: ${lowerFirst(next)}`
+      ? `After ${plural(after, one, many)} that ${after === 1 ? 'goes' : 'go'} well: ${lowerFirst(next)}`
       : next;
   const end = isForever ? ', until the fault is removed' : '';
   return `${start} ${typeof will === 'string' ? will : will[isOne ? 0 : 1]}${end}.`;
@@ -111,7 +111,7 @@ const EVENTS: Readonly<Record<string, Describe>> = {
         'IMAP session',
         'IMAP sessions',
         commands
-          ? `will be cut after ${formatCount(commands, 'command', 'commands')}`
+          ? `will be cut after ${plural(commands, 'command', 'commands')}`
           : `will be cut ${describeDelay(delay, '2 s')} after the login`,
       ],
       slow: ['IMAP session', 'IMAP sessions', `will get each reply ${describeDelay(delay, '2 s')} late`],
@@ -135,7 +135,7 @@ function describeRateLimit({ operation, rateLimit = {}, ...others }: DescribedFa
   const { limit = 0, perMs, per = 'a period' } = rateLimit;
   const which = `${operation ? ` of ${operation}` : ''}${describeKey(others)}`;
   const span = perMs === undefined ? per : formatMs(perMs);
-  return `If a tenant sends more than ${formatCount(limit, 'request', 'requests')}${which} in ${span}, the others get 429, until the fault is removed.`;
+  return `If a tenant sends more than ${plural(limit, 'request', 'requests')}${which} in ${span}, the others get 429, until the fault is removed.`;
 }
 
 function describeKey({ key, tier }: Pick<DescribedFault, 'key' | 'tier'>): string {

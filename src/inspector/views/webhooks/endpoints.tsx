@@ -1,9 +1,10 @@
 import { Pause, Play, Plus, Zap } from 'lucide';
+import { plural } from '../../../basics/text.ts';
 import type { ControlClient } from '../../../control/table/client.ts';
 import { callService } from '../../call-service.ts';
 import { LiveOnly } from '../../inspector.ts';
 import { deliveryLink, type Route } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Facts, Failure, Field, Form, formatCount, TextField, textIn } from '../../parts.tsx';
+import { Button, ButtonLink, Chip, Facts, Failure, Field, Form, TextField, textIn } from '../../parts.tsx';
 import { createNameFinder, isInScope, type Scope, useScope } from '../../scope.ts';
 import { UserText } from '../../text.tsx';
 import { COST_OF_UNDO, RemovalButton, useUndoableChange } from '../../undo.tsx';
@@ -104,7 +105,7 @@ function Owner({ webhook: { tenantId, workspaceId } }: { readonly webhook: Webho
 function Results({ webhook: { id }, results, route }: EndpointProps) {
   if (results.length === 0) return <span class="soft">none yet</span>;
   const delivered = results.filter(({ state }) => state === 'delivered').length;
-  const text = `${delivered} of the latest ${formatCount(results.length, 'delivery', 'deliveries')} delivered`;
+  const text = `${delivered} of the latest ${plural(results.length, 'delivery', 'deliveries')} delivered`;
   const empty = Array.from({ length: SHOWN_RESULTS - results.length }, (_, index) => index);
   return (
     <a class="results" href={deliveryLink(route, undefined, { webhook: id })}>

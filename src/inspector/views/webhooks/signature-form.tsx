@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { isObject } from '../../../basics/objects.ts';
 import { useInspector } from '../../inspector.ts';
 import { deliveryLink, open } from '../../page-route.ts';
 import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
@@ -193,7 +194,7 @@ function payloadOf(delivery: Delivery | undefined): object {
 /** @throws {Error} if the text is not a JSON object. */
 function readPayload(text: string): Record<string, unknown> {
   const payload = parsePayload(text);
-  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return { ...payload };
+  if (isObject(payload)) return { ...payload };
   throw new Error('The payload must be a JSON object, such as { "subject": "Order 1042" }.');
 }
 

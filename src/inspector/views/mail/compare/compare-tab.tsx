@@ -1,7 +1,8 @@
 import { EyeOff, TriangleAlert } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { Chip, formatCount, Select } from '../../../parts.tsx';
+import { plural } from '../../../../basics/text.ts';
+import { Chip, Select } from '../../../parts.tsx';
 import { UserText } from '../../../text.tsx';
 import type { MailDetails } from '../mail-types.ts';
 import { type ComparedWord, compareWords } from './compare-words.ts';
@@ -157,17 +158,13 @@ function Notes({
   const onlyInPlain = compared?.[1].filter(({ isShared }) => !isShared).length ?? 0;
   const notInPlain = compared?.[0].filter(({ isShared }) => !isShared).length ?? 0;
   const notes = [
-    ...[...reasons]
-      .slice(0, MAX_REASONS)
-      .map(([reason, count]) => `${reason} (${formatCount(count, 'text', 'texts')})`),
-    reasons.size > MAX_REASONS && `and ${formatCount(reasons.size - MAX_REASONS, 'further reason', 'further reasons')}`,
-    onlyInPlain > 0 && `plainBody has ${formatCount(onlyInPlain, 'word', 'words')} that a person does not see there.`,
+    ...[...reasons].slice(0, MAX_REASONS).map(([reason, count]) => `${reason} (${plural(count, 'text', 'texts')})`),
+    reasons.size > MAX_REASONS && `and ${plural(reasons.size - MAX_REASONS, 'further reason', 'further reasons')}`,
+    onlyInPlain > 0 && `plainBody has ${plural(onlyInPlain, 'word', 'words')} that a person does not see there.`,
     hasHtml && plainBody === '' && 'plainBody is empty.',
-    notInPlain > 0 &&
-      plainBody !== '' &&
-      `plainBody lacks ${formatCount(notInPlain, 'word', 'words')} that a person sees.`,
+    notInPlain > 0 && plainBody !== '' && `plainBody lacks ${plural(notInPlain, 'word', 'words')} that a person sees.`,
     compared === undefined && 'plainBody and what a person sees differ too much to be compared word by word.',
-    pictures > 0 && `What ${formatCount(pictures, 'picture', 'pictures')} would show cannot be told.`,
+    pictures > 0 && `What ${plural(pictures, 'picture', 'pictures')} would show cannot be told.`,
     isCut && 'The mail is long: only its beginning was judged.',
   ].filter((note) => note !== false);
   return (
