@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { showSize } from '../basics/size.ts';
-import type { Environment } from '../world/environment.ts';
+import { type Environment, startTimer } from '../world/environment.ts';
 import { LIMITS, roomFor } from './server-limits.ts';
 import type { Log } from './server-log.ts';
 
@@ -48,15 +48,24 @@ interface Entry {
  * socket to which a library writes is watched instead.
  */
 export class WaitingOutput {
-  readonly #setTimer: Environment['setTimer'];
+  readonly #startTimer: typeof startTimer;
   readonly #log: Log | undefined;
   readonly #limits: OutputLimits;
   readonly #entries = new Map<Socket, Entry>();
   #bytes = 0;
   #isChecking = false;
 
-  constructor(environment: Environment, log: Log | undefined, limits: Partial<OutputLimits> = {}) {
-    this.#setTimer = environment.setTimer;
+  /**
+   * The checks repeat as long as bytes wait, so they use real timers, unless a test of this class runs them itself: the
+   * timers of the environment may be those of a user's test, which fire at once.
+   */
+  constructor(
+    environment: Pick<Environment, 'memory'>,
+    log: Log | undefined,
+    limits: Partial<OutputLimits> = {},
+    start = startTimer,
+  ) {
+    this.#startTimer = start;
     this.#log = log;
     this.#limits = { maxBytes: roomFor(environment), stalledMs: LIMITS.stalled.value, checkMs: CHECK_MS, ...limits };
   }
@@ -153,7 +162,7 @@ export class WaitingOutput {
   #checkLater(): void {
     if (this.#isChecking || this.#entries.size === 0) return;
     this.#isChecking = true;
-    this.#setTimer(this.#limits.checkMs, () => {
+    this.#startTimer(this.#limits.checkMs, () => {
       this.#isChecking = false;
       this.#check();
     });
