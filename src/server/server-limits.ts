@@ -311,6 +311,6 @@ export const LIMITS = {
  * Returns the room for what is arriving from all clients together, and the same for what waits until they read it, in
  * bytes: half of the memory for mail, but at least the size of one mail in base64.
  */
-export function roomFor(environment: Pick<Environment, 'memory'>): number {
+export function memoryForClients(environment: Pick<Environment, 'memory'>): number {
   return Math.max(memoryForMail(environment) / 2, 2 * MAX_MAIL_BYTES);
 }

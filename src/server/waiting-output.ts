@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { showSize } from '../basics/size.ts';
 import { type Environment, startTimer } from '../world/environment.ts';
-import { LIMITS, roomFor } from './server-limits.ts';
+import { LIMITS, memoryForClients } from './server-limits.ts';
 import type { Log } from './server-log.ts';
 
 /** The limits of what waits until clients read it. */
@@ -53,7 +53,7 @@ export class WaitingOutput {
   readonly #limits: OutputLimits;
   readonly #entries = new Map<Socket, Entry>();
   #bytes = 0;
-  #isChecking = false;
+  #isCheckPlanned = false;
 
   /**
    * The checks repeat as long as bytes wait, so they use real timers, unless a test of this class runs them itself: the
@@ -67,7 +67,12 @@ export class WaitingOutput {
   ) {
     this.#startTimer = start;
     this.#log = log;
-    this.#limits = { maxBytes: roomFor(environment), stalledMs: LIMITS.stalled.value, checkMs: CHECK_MS, ...limits };
+    this.#limits = {
+      maxBytes: memoryForClients(environment),
+      stalledMs: LIMITS.stalled.value,
+      checkMs: CHECK_MS,
+      ...limits,
+    };
   }
 
   /** How many bytes wait for all clients together, as far as they are known. */
@@ -160,10 +165,10 @@ export class WaitingOutput {
   }
 
   #checkLater(): void {
-    if (this.#isChecking || this.#entries.size === 0) return;
-    this.#isChecking = true;
+    if (this.#isCheckPlanned || this.#entries.size === 0) return;
+    this.#isCheckPlanned = true;
     this.#startTimer(this.#limits.checkMs, () => {
-      this.#isChecking = false;
+      this.#isCheckPlanned = false;
       this.#check();
     });
   }

@@ -7,7 +7,7 @@ import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { Intake } from '../../src/server/intake.ts';
 import { findClientToEnd } from '../../src/server/mail/client-limits.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../src/server/outgoing-fetch.ts';
-import { LIMITS, roomFor } from '../../src/server/server-limits.ts';
+import { LIMITS, memoryForClients } from '../../src/server/server-limits.ts';
 import { WorkQueue } from '../../src/server/work-queue.ts';
 import { callReceiver } from '../../src/service/delivery/call-receiver.ts';
 import { MAX_RECORDS_BYTES, memoryForRecords } from '../../src/world/environment.ts';
@@ -134,7 +134,7 @@ type Probe = (context: TestContext) => Promise<void> | void;
 const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
   share() {
     const intake = new Intake(LITTLE_MEMORY);
-    const room = roomFor(LITTLE_MEMORY);
+    const room = memoryForClients(LITTLE_MEMORY);
     const dropped: string[] = [];
     const counter = (client: string) =>
       intake.createCounter({ client: [client], onDropped: () => dropped.push(client) });
@@ -148,7 +148,7 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
     let nowMs = 0;
     const intake = new Intake(LITTLE_MEMORY, () => nowMs);
     const counter = () => intake.createCounter({ client: ['one'], onDropped: () => {} });
-    counter().add(roomFor(LITTLE_MEMORY));
+    counter().add(memoryForClients(LITTLE_MEMORY));
     nowMs = LIMITS.undisturbed.value;
     const next = counter();
     expect(next.add(1)?.code).toBe('STORAGE_FULL');

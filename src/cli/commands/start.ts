@@ -60,7 +60,7 @@ export async function startWithData(settings: StartSettings, { print, reportLoad
   const read = async (status?: Terminal['showStatus']) =>
     file === undefined && mail.length === 0
       ? { fixtures: defaultFixture, isLarge: false }
-      : (await import('./add-mail.ts')).readData({ fixtures: file, mail }, print, status);
+      : (await import('./read-data.ts')).readData({ fixtures: file, mail }, print, status);
   try {
     const { fixtures, isLarge } = await read(showStatus);
     const server = await startServer({
