@@ -34,7 +34,7 @@ export const start: RunCommand = async (terminal, flags) => {
   await Promise.race([terminal.interrupted, typed?.ended ?? terminal.interrupted]);
 };
 
-/** Runs the commands that a person types, if there is a terminal. The code for these commands is loaded only then. */
+/** Runs the commands that a person types, if there is a terminal. */
 async function loadTypedCommands(server: AnyServer, terminal: Terminal) {
   return terminal.readTypedLines && (await import('./typed-commands.ts')).runTypedCommands(server, terminal);
 }

@@ -124,7 +124,7 @@ function* writeReplies(
       view.forgetChange(item);
       for (const line of view.takeNewFlags()) yield [`* ${line}\r\n`];
     }
-    const shown = becomesRead && !showsFlags ? [...items, createSimpleItem('FLAGS')] : items;
+    const written = becomesRead && !showsFlags ? [...items, createSimpleItem('FLAGS')] : items;
     const mail = {
       source,
       inbox,
@@ -136,7 +136,7 @@ function* writeReplies(
     };
     yield [`* ${view.numberOf(item)} FETCH (`];
     let mayCut = true;
-    for (const [index, each] of shown.entries()) {
+    for (const [index, each] of written.entries()) {
       if (index > 0) yield [' '];
       for (const output of each.write(mail)) {
         const content = output?.[0];
@@ -152,13 +152,15 @@ function* writeReplies(
       }
     }
     yield [')\r\n'];
-    noteShown(result, item, mail.shown);
+    addShown(result, item, mail.shown);
   }
 }
 
+/** What a FETCH has shown of one message so far: nothing yet. */
 const createShown = (): FetchedMail['shown'] => ({ parts: new Set(), attachmentIds: new Set() });
 
-function noteShown({ shown }: FetchResult, { id }: Item, { parts, attachmentIds }: FetchedMail['shown']): void {
+/** Adds a message to those of which a FETCH has shown the same parts and files. */
+function addShown({ shown }: FetchResult, { id }: Item, { parts, attachmentIds }: FetchedMail['shown']): void {
   if (parts.size === 0) return;
   const key = [...parts, ...attachmentIds].join();
   const group = shown.get(key) ?? { parts: [...parts], attachmentIds: [...attachmentIds], messageIds: [] };

@@ -317,14 +317,14 @@ export class Session {
   }
 
   /** Opens a folder. From now on, the client gets the changes of this folder. */
-  open(inbox: ImapInbox, name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
-    this.close();
+  openFolder(inbox: ImapInbox, name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
+    this.closeFolder();
     this.view = new FolderView(inbox, inbox.folders[name], isReadOnly, () => this.sendChangesWhileIdle());
     return this.view;
   }
 
   /** Closes the open folder. */
-  close(): void {
+  closeFolder(): void {
     this.view?.close();
     this.view = undefined;
   }
@@ -339,7 +339,7 @@ export class Session {
   /** Releases everything that the session uses, after the connection has ended. */
   leave(): void {
     this.#hasEnded = true;
-    this.close();
+    this.closeFolder();
     for (const end of this.#endCallbacks.splice(0)) end();
   }
 
