@@ -99,6 +99,8 @@ export interface CommandResult {
   readonly messageIds?: readonly string[];
   /** What the reply has shown of these messages. Default: nothing. */
   readonly shown?: readonly ShownMails[];
+  /** Why the command is refused although it has done a part of its work, such as the FETCH of two messages of three. */
+  readonly refusal?: RefusedCommand | undefined;
 }
 
 type Arguments<State> = [state: State, args: Command['args'], command: Command];
@@ -239,7 +241,10 @@ export class Session {
       try {
         const done = ((await work()) ?? {}) as CommandResult;
         if (done.needsNoReply) return;
-        await this.#reply(command, line, { result: 'OK', text: done.text ?? `${command.name} is done.` }, done);
+        const lastLine: LastLine = done.refusal
+          ? this.#describe(done.refusal)
+          : { result: 'OK', text: done.text ?? `${command.name} is done.` };
+        await this.#reply(command, line, lastLine, done);
       } catch (error) {
         if (error instanceof ConnectionEnded) throw error;
         await this.#reply(command, line, this.#describe(error));
