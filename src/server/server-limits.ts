@@ -103,6 +103,14 @@ export const LIMITS = {
     protects: PLACES,
     seen: 'its connection is closed',
   },
+  httpEnd: {
+    who: 'HTTP',
+    of: 'the time in which a client must end its side of a connection that the server has ended after its last reply',
+    value: 2_000,
+    unit: 'ms',
+    protects: PLACES,
+    seen: 'its connection is closed',
+  },
   httpBody: {
     who: 'HTTP',
     of: 'the body of a request that is no mail',

@@ -47,6 +47,11 @@ afterAll(() => {
   Server.prototype.listen = listen;
 });
 
+/** Resolves with the socket of the server at a port that belongs to the socket of a client. */
+function socketOf(port: number, client: Socket): Promise<Socket> {
+  return until(() => servers.get(port)?.sockets.find(({ remotePort }) => remotePort === client.localPort));
+}
+
 /** Starts a server with every protocol, whose timers run when the probe says so. */
 async function start(context: TestContext, options: ServerOptions = {}) {
   const timers = new Set<{ readonly delayMs: number; readonly callback: () => void }>();
@@ -90,11 +95,7 @@ async function start(context: TestContext, options: ServerOptions = {}) {
         return received.trimEnd().split('\r\n').at(-1) ?? '';
       },
       /** The socket of the server. */
-      async serverSide() {
-        const find = () =>
-          servers.get(ports[protocol])?.sockets.find(({ remotePort }) => remotePort === socket.localPort);
-        return (await until(find)) as Socket;
-      },
+      serverSide: () => socketOf(ports[protocol], socket),
       /** Resolves when the server has read everything that was sent. */
       async isRead() {
         const side = await client.serverSide();
@@ -205,6 +206,20 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
   },
   async httpIdle(context) {
     expect((await start(context)).httpServer().keepAliveTimeout).toBe(LIMITS.httpIdle.value);
+  },
+  async httpEnd(context) {
+    const { server } = await start(context);
+    const client = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    context.onTestFinished(() => void client.destroy());
+    await once(client, 'connect');
+    const side = await socketOf(server.port, client);
+    const startedAt = performance.now();
+    client.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    client.resume();
+    await once(client, 'end');
+    // The client has got the end of the server, and sends none of its own. A busy machine can only be later.
+    await until(() => side.destroyed);
+    expect(Math.ceil(performance.now() - startedAt)).toBeGreaterThanOrEqual(LIMITS.httpEnd.value);
   },
   async httpBody(context) {
     const { server } = await start(context);
