@@ -254,6 +254,24 @@ export const LINE_HEIGHT = 40;
 /** How many rows are rendered above the visible rows, and how many below. */
 const MARGIN = 8;
 
+/** How many rows of a list are printed at most. */
+const MAX_PRINTED = 1_000;
+
+/** Returns whether the page is being printed, which needs rows that cannot be seen, too. */
+function useIsPrinted(): boolean {
+  const [isPrinted, setPrinted] = useState(false);
+  useEffect(() => {
+    const change = ({ type }: Event) => setPrinted(type === 'beforeprint');
+    addEventListener('beforeprint', change);
+    addEventListener('afterprint', change);
+    return () => {
+      removeEventListener('beforeprint', change);
+      removeEventListener('afterprint', change);
+    };
+  }, []);
+  return isPrinted;
+}
+
 /**
  * A list of any length, of which only the visible rows are rendered. It must get another `key` when it shows something
  * else, such as the result of another search, because rows that come later are marked as new.
@@ -264,9 +282,13 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
   const total = items.length;
   const box = useRef<HTMLElement>(null);
   const { firstVisible, visibleCount } = useVisibleRows(box, rowHeight);
-  const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
-  const end = Math.min(total, firstVisible + visibleCount + MARGIN);
-  useEffect(() => onRowsChange?.(first, end), [first, end, onRowsChange]);
+  const isPrinted = useIsPrinted();
+  const first = isPrinted ? 0 : Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
+  const end = Math.min(total, isPrinted ? MAX_PRINTED : firstVisible + visibleCount + MARGIN);
+  useEffect(() => {
+    // Printing does not wait for rows that are not loaded.
+    if (!isPrinted) onRowsChange?.(first, end);
+  }, [first, end, isPrinted, onRowsChange]);
   useFixedRow(box, firstVisible, items, rowHeight);
   useEffect(() => scrollToRow(box.current, openIndex * rowHeight, rowHeight), [openIndex]);
   const newIds = useNewRows(items);
@@ -280,6 +302,7 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
   return (
     <>
       {total === 0 && <p class="hint empty">{props.empty}</p>}
+      {isPrinted && total > end && <p class="hint">{`The first ${end} of ${total.toLocaleString('en')} rows.`}</p>}
       <section class="list" ref={box} aria-label={label} tabIndex={-1} onKeyDown={handleKey} onFocusIn={handleFocus}>
         {total > 0 && props.headings}
         <ul style={{ height: `${total * rowHeight}px` }}>

@@ -270,7 +270,7 @@ function ClockState() {
   const warning = clocksDiffer ? 'Clocks differ' : isReal || isFrozen ? undefined : offset;
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
-      {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
+      {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at}</time>
       {warning !== undefined && <Chip tone="warn" text={warning} />}
     </a>
   );

@@ -154,8 +154,7 @@ function TreeLink({ option, item: { id, messages, unread = 0 }, name, shownName 
       aria-current={chosenId(route) === id ? 'true' : undefined}
       title={name + counts}
     >
-      <bdi class={option === 'workspace' ? 'small soft' : ''}>{shownName}</bdi>
-      <Unread count={unread} />
+      <bdi class={option === 'workspace' ? 'small soft' : ''}>{shownName}</bdi> <Unread count={unread} />
     </a>
   );
 }

@@ -23,6 +23,21 @@ describe('the view of the mail', () => {
     expect(await page.getByText('Choose a mail.').count()).toBe(0);
   });
 
+  test('keeps the names of sandboxes and their numbers apart, however long a name is', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const name = 'a sandbox of a test with a name that is much longer than the tree is wide';
+    const sandbox = server.mailbox.createSandbox({ name });
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: DANA, subject: 'One' });
+    const summary = page.locator('summary.sandbox', { hasText: name });
+    await summary.getByText(/unread/).waitFor({ state: 'attached' });
+    const [nameBox, countBox] = await Promise.all(
+      ['bdi', 'strong'].map((each) => summary.locator(each).evaluate((one) => one.getBoundingClientRect().toJSON())),
+    );
+    expect(nameBox.right).toBeLessThanOrEqual(countBox.left);
+    expect(await page.getByRole('link', { name: 'helpdesk' }).first().textContent()).toMatch(/^helpdesk \d/);
+  });
+
   test('shows mail as soon as it arrives, without making it read', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);
