@@ -141,7 +141,9 @@ describe('the inspector', () => {
     await expect.poll(() => page.locator('.row').count()).toBe(100);
     const isWhole = await page.evaluate(() => {
       const rows = [...document.querySelectorAll('.row')].map((row) => row.getBoundingClientRect().top);
-      return rows.every((top, index) => index === 0 || top > (rows[index - 1] ?? 0)) && document.body.scrollHeight > 2_000;
+      return (
+        rows.every((top, index) => index === 0 || top > (rows[index - 1] ?? 0)) && document.body.scrollHeight > 2_000
+      );
     });
     expect(isWhole).toBe(true);
     expect(await page.getByRole('navigation', { name: 'Views' }).isVisible()).toBe(false);

@@ -2,6 +2,7 @@ import { slugOf } from '../../basics/text.ts';
 import { DEFAULT_DOMAIN, domainOf, isBareAddress, withoutTag } from '../../contract/addresses/email-address.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError, REFUSALS } from '../../contract/errors.ts';
+import type { BodyOf } from '../../contract/operations.ts';
 import { newHex, newId, newPassword, timestampNow } from '../../world/environment.ts';
 import { removeInbox } from '../../world/store/removal.ts';
 import type { AddressRow, InboxRow, WorkspaceRow } from '../../world/store/rows.ts';
@@ -114,7 +115,8 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
   return { body: isEmpty ? {} : { deleted: true, address: row.address } };
 };
 
-type CreateContext = Context<'createInbox'>;
+/** What is needed to create an inbox: the caller, its tenant, and the behaviours. */
+type CreateContext = LookupContext & BehaviourReader;
 
 /**
  * Creates an inbox with an address, a key and a password. If an inbox in the caller's scope already has the address,
@@ -122,19 +124,38 @@ type CreateContext = Context<'createInbox'>;
  * (reference; see src/contract/README.md, "The sources").
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
+  const { workspace, domain, username, address } = wantedInbox(context, body);
+  const existing = findInboxByAddress(context, address);
+  if (existing) return returnExisting(context, existing, address);
+  checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
+  const { name, inbox } = pickName(context, username, domain, query.strict === true);
+  if (inbox) return returnExisting(context, inbox, `${name}@${domain}`);
+  const created = insertInbox(context, workspace, { username: name, domain, displayName: body.displayName ?? null });
+  return { body: { ...showInbox(context, created.inbox), apiKey: created.key } };
+};
+
+/**
+ * Creates an inbox for a test, with its key. Its address must be free.
+ *
+ * @throws {ApiError} as `createInbox` does, and USERNAME_TAKEN for an address that any inbox has.
+ */
+export function insertNewInbox(context: CreateContext, body: BodyOf<'createInbox'>) {
+  const { workspace, domain, username, address } = wantedInbox(context, body);
+  checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
+  if (isAddressTaken(context, address)) throw usernameTaken(address);
+  return insertInbox(context, workspace, { username, domain, displayName: body.displayName ?? null });
+}
+
+/** Returns the workspace and the address that an inbox is to get. */
+function wantedInbox(context: CreateContext, body: BodyOf<'createInbox'>) {
   const workspace = workspaceFor(context, body.workspaceId);
   const domain = body.domain ?? DEFAULT_DOMAIN;
   const username = body.username ?? generateUsername(context, domain);
   const address = `${username}@${domain}`;
   // The name and the domain are valid, so only the length of the whole address can be wrong.
   if (!isBareAddress(address)) throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
-  const existing = findInboxByAddress(context, address);
-  if (existing) return returnExisting(context, existing, address);
-  checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
-  const { name, inbox } = pickName(context, username, domain, query.strict === true);
-  if (inbox) return returnExisting(context, inbox, `${name}@${domain}`);
-  return insertInbox(context, workspace, { username: name, domain, displayName: body.displayName ?? null });
-};
+  return { workspace, domain, username, address };
+}
 
 function workspaceFor(context: CreateContext, workspaceId?: string | null): WorkspaceRow {
   const { principal, world } = context;
@@ -200,7 +221,7 @@ function insertInbox(
   context: CreateContext,
   workspace: WorkspaceRow,
   name: Pick<InboxRow, 'username' | 'domain' | 'displayName'>,
-): ReturnType<Run<'createInbox'>> {
+): { readonly inbox: InboxRow; readonly key: string } {
   const { world } = context;
   const { environment } = world;
   const createdAt = timestampNow(environment);
@@ -212,7 +233,7 @@ function insertInbox(
   const inbox = world.inboxes.insert({ id, workspaceId: workspace.id, ...name, ...state });
   world.addAddress(address);
   world.addKey(key);
-  return { body: { ...showInbox(context, inbox), apiKey: key.key } };
+  return { inbox, key: key.key };
 }
 
 /** Returns an inbox as clients see it, without passwords. */

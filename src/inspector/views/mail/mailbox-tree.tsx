@@ -4,8 +4,9 @@ import { LiveOnly } from '../../inspector.ts';
 import { useLinkKeys } from '../../link-keys.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
-import { type Tenant, useScope } from '../../scope.ts';
+import { localPartOf, type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';
+import { AddInbox } from './add-inbox.tsx';
 import { useMailDelivery } from './compose-form.tsx';
 
 /** The tenants, workspaces and inboxes, and the sandboxes, with how much mail is unread. */
@@ -34,7 +35,8 @@ export function MailboxTree({ route }: { readonly route: Route }) {
         <Tenants tenants={shown.filter(({ isSandbox }) => !isSandbox)} route={route} action={action} />
         {sandboxes.length > 0 && <Sandboxes sandboxes={sandboxes} route={route} action={action} />}
         <LiveOnly>
-          <p class="hint small">Drop an .eml file on an inbox to deliver it there.</p>
+          {tenants.length > 0 && <p class="hint small">Drop an .eml file on an inbox to deliver it there.</p>}
+          <AddInbox />
         </LiveOnly>
       </nav>
     </details>
@@ -136,11 +138,6 @@ interface TreeLinkProps extends TreeProps {
   readonly name: string;
   /** What the tree shows of the name. Default: all of it. */
   readonly shownName?: string;
-}
-
-/** Returns the part of an address before its domain. */
-export function localPartOf(address: string): string {
-  return address.replace(/@[^@]*$/, '');
 }
 
 /** The link to the mail of a tenant, a workspace or an inbox, with how much is unread. */
