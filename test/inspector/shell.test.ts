@@ -147,6 +147,7 @@ describe('the inspector', () => {
     });
     expect(isWhole).toBe(true);
     expect(await page.getByRole('navigation', { name: 'Views' }).isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'screen' });
     await page.evaluate(() => dispatchEvent(new Event('afterprint')));
     await expect.poll(() => page.locator('.row').count()).toBeLessThan(100);
   });

@@ -55,6 +55,16 @@ describe('the view of the mail', () => {
     expect(server.mailbox.mail(String(message?.id)).isRead).toBe(false);
   });
 
+  test('delivers the same mail several times', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?compose=true' });
+    await page.getByLabel('To (an inbox)').fill('helpdesk@acme.test');
+    await page.getByLabel('Subject').fill('Again and again');
+    await page.getByLabel('How many times').fill('4');
+    await page.getByRole('button', { name: 'Deliver', exact: true }).click();
+    await expect.poll(() => server.mailbox.messages({ subject: 'Again and again' }).length).toBe(4);
+  });
+
   test('finds mail by a text, and lists a folder', async (context) => {
     const { expect } = context;
     const { page } = await open(context);
