@@ -29,7 +29,7 @@ import {
   summarise,
   type Webhook,
 } from './explain-delivery.ts';
-import { FailureCauses, SendAgainButton } from './failures.tsx';
+import { FailureCauses, SendAgainButton } from './failure-causes.tsx';
 import { EVENTS } from './signature-form.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
 

@@ -30,7 +30,7 @@ import {
   urlOf,
   type Webhook,
 } from './explain-delivery.ts';
-import { FailureCauses, SendAgainButton } from './failures.tsx';
+import { FailureCauses, SendAgainButton } from './failure-causes.tsx';
 import { EventForm, SignatureForm } from './signature-form.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
 
