@@ -2,12 +2,15 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { LiveOnly } from '../../inspector.ts';
 import { useLinkKeys } from '../../link-keys.ts';
+import { createLivePart } from '../../live-view.tsx';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
 import { localPartOf, type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';
-import { AddInbox } from './add-inbox.tsx';
 import { useMailDelivery } from './compose-form.tsx';
+
+/** The form that adds an inbox, which a trace does not have. */
+export const AddInbox = createLivePart(async () => (await import('../live-views.ts')).AddInbox);
 
 /** The tenants, workspaces and inboxes, and the sandboxes, with how much mail is unread. */
 export function MailboxTree({ route }: { readonly route: Route }) {

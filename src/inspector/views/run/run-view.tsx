@@ -23,7 +23,7 @@ import { isInScope, useScope } from '../../scope.ts';
 import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
-import { AddInbox } from '../mail/add-inbox.tsx';
+import { AddInbox } from '../mail/mailbox-tree.tsx';
 import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
 import { LANES, type RunLog } from './run-log.ts';

@@ -24,13 +24,13 @@ import { useAction } from '../../use-loaded.ts';
 import {
   type Delivery,
   type DeliveryListProps,
+  EVENTS,
   failedOf,
   markOf,
   summarise,
   type Webhook,
 } from './explain-delivery.ts';
 import { FailureCauses, SendAgainButton } from './failure-causes.tsx';
-import { EVENTS } from './signature-form.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
 
 /** How many results of an endpoint are shown. */

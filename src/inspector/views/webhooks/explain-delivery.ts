@@ -2,6 +2,9 @@ import type { ReplyTo } from '../../../control/table/client.ts';
 import type { Route } from '../../page-route.ts';
 import type { Tone } from '../../parts.tsx';
 
+/** The kinds of events. */
+export const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
+
 /** What is shown about the state of a delivery. */
 type StateMark = { readonly text: string; readonly tone: Tone };
 

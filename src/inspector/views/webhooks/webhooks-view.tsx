@@ -12,6 +12,7 @@ import {
   useComfortableRows,
   VirtualList,
 } from '../../list-view.tsx';
+import { createLivePart } from '../../live-view.tsx';
 import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
 import { createOwnerFinder, isInScope, useScope } from '../../scope.ts';
@@ -31,8 +32,11 @@ import {
   type Webhook,
 } from './explain-delivery.ts';
 import { FailureCauses, SendAgainButton } from './failure-causes.tsx';
-import { EventForm, SignatureForm } from './signature-form.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
+
+/** The forms for a signature and for an event, which a trace does not have. */
+const SignatureForm = createLivePart(async () => (await import('../live-views.ts')).SignatureForm);
+const EventForm = createLivePart(async () => (await import('../live-views.ts')).EventForm);
 
 /** The webhooks with their results; or the deliveries: a list, and beside it the open delivery or form. */
 export function WebhooksView({ route }: { readonly route: Route }) {
