@@ -4,4 +4,5 @@ export { AddInbox } from './mail/add-inbox.tsx';
 export { BehavioursView } from './settings/behaviours-view.tsx';
 export { StateView } from './settings/state-view.tsx';
 export { TimeView } from './settings/time-view.tsx';
+export { AddEndpoint, EndpointActions } from './webhooks/endpoint-actions.tsx';
 export { EventForm, SignatureForm } from './webhooks/signature-form.tsx';
