@@ -21,7 +21,7 @@ export function FailureCauses({ deliveries, route }: FailuresProps) {
   const count = causes.reduce((sum, { attempts }) => sum + attempts, 0);
   const show = (at: string) => formatClock(Date.parse(at), realMs + offsetMs);
   return (
-    <details class="causes" open={causes.length > 1}>
+    <details class="causes" open={causes.length > 1 && matchMedia('(min-width: 1001px)').matches}>
       <summary>
         <strong>Failures by cause</strong>{' '}
         <span class="soft">
