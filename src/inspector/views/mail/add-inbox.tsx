@@ -11,14 +11,15 @@ import { useAction } from '../../use-loaded.ts';
  * tenant, too; otherwise a form in a part that can be opened.
  */
 export function AddInbox() {
-  const { tenants, tenant = '' } = useScope();
+  const scope = useScope();
+  const tenants = scope.tenants.filter(({ id }) => (scope.tenant ?? id) === id);
   const { run, error, isRunning } = useAction();
-  const [owner, setOwner] = useState(tenant);
+  const [owner, setOwner] = useState('');
   const add = async (client: ControlClient, inbox: Parameters<ControlClient['addInbox']>[0]) => {
     const { id } = await client.addInbox(inbox);
     open(linkTo('mail', undefined, { inbox: id }));
   };
-  if (tenants.length === 0) {
+  if (scope.tenants.length === 0) {
     return (
       <p>
         <Button
