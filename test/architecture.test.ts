@@ -62,7 +62,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
 /** Files outside the contract that know where the service's paths begin, with the reason. */
 const PATHS_ELSEWHERE: Readonly<Record<string, string>> = {
   'src/inspector/views/mail/drafts.tsx': 'saves and sends a draft as a client does',
-  'src/inspector/views/webhooks/endpoints.tsx': 'changes a webhook as a client would',
+  'src/inspector/views/webhooks/endpoint-actions.tsx': 'changes a webhook as a client would',
   'src/server/http/app.ts': 'lets pages call /v1, but not the control plane',
 };
 

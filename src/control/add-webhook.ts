@@ -4,10 +4,9 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { webhookOperations } from '../contract/operations/webhooks.ts';
 import { idInRequest } from '../contract/schemas.ts';
 import { insertWebhook } from '../service/delivery/insert-webhook.ts';
-import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { World } from '../world/store/world.ts';
 import { tenantField } from './call-fields.ts';
-import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
+import { type ControlScope, findOnlyTenant, findStoredRow, notFound } from './control-scope.ts';
 
 const webhookFields = () => ({
   /** The URL to which events are delivered. */
@@ -52,7 +51,7 @@ function findOwner({ worlds, findInbox }: ControlScope, { inbox, workspace, tena
     if (found) return checkOwner({ world: found.world, workspaceId: workspace }, { tenant });
     throw notFound('workspace');
   }
-  return { world: findOnlyTenant(worlds, tenant), workspaceId: null };
+  return { world: findOnlyTenant(worlds, tenant, 'The webhook needs inbox, workspace or tenant'), workspaceId: null };
 }
 
 /** Refuses a workspace or a tenant that is not that of the inbox, or of the workspace, of the webhook. */
@@ -68,20 +67,4 @@ function checkOwner(
     throw new ApiError('VALIDATION_ERROR', `The webhook is not valid: ${rule}.`);
   }
   return owner;
-}
-
-/** Maximum number of tenants that an error lists. */
-const MAX_NAMED = 5;
-
-/** Returns the tenant with this id or, without an id, the only tenant. */
-function findOnlyTenant(worlds: ReachableWorlds, tenant: string | undefined): World {
-  const found = findWorlds(worlds, { tenant });
-  const [world] = found;
-  if (!world) throw new ApiError('VALIDATION_ERROR', 'There is no tenant to which a webhook can belong.');
-  if (found.length === 1) return world;
-  const names = found.slice(0, MAX_NAMED).map(({ id, tenants }) => `${tenants.get(id)?.name} (${id})`);
-  if (found.length > MAX_NAMED) names.push('…');
-  const shown = names.join(', ');
-  const reason = `there are several tenants: ${shown}`;
-  throw new ApiError('VALIDATION_ERROR', `The webhook needs inbox, workspace or tenant, because ${reason}.`);
 }

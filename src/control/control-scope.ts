@@ -93,6 +93,25 @@ export function findWorlds(worlds: ReachableWorlds, { tenant, webhookId }: Targe
   return found;
 }
 
+/** Maximum number of tenants that an error lists. */
+const MAX_NAMED = 5;
+
+/**
+ * Returns the tenant with this id or, without an id, the only tenant. `rule` is the start of the error for several
+ * tenants, such as `The webhook needs a tenant`.
+ *
+ * @throws {ApiError} NOT_FOUND for an unknown tenant, VALIDATION_ERROR if there is none or if there are several.
+ */
+export function findOnlyTenant(worlds: ReachableWorlds, tenant: string | undefined, rule: string): World {
+  const found = findWorlds(worlds, { tenant });
+  const [world] = found;
+  if (!world) throw new ApiError('VALIDATION_ERROR', `${rule}, because there is no tenant.`);
+  if (found.length === 1) return world;
+  const names = found.slice(0, MAX_NAMED).map(({ id, tenants }) => `${tenants.get(id)?.name} (${id})`);
+  if (found.length > MAX_NAMED) names.push('…');
+  throw new ApiError('VALIDATION_ERROR', `${rule}, because there are several tenants: ${names.join(', ')}.`);
+}
+
 /** Finds the stored row with this id, and the world that contains it; `undefined` if no world contains such a row. */
 export function findStoredRow<Kind extends RowKind>(worlds: ReachableWorlds, kind: Kind, id: string) {
   for (const world of worlds.all()) {

@@ -5,6 +5,7 @@ import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
 import type { BehaviourControls } from './behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls, SandboxIds, SandboxKeys } from './controllable-mailbox.ts';
+import type { InboxControls } from './inbox-controls.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
 export interface Mailbox<
@@ -14,6 +15,7 @@ export interface Mailbox<
   IdsOfSandbox = SandboxIds<Ids>,
 > extends ControllableMailbox,
     BehaviourControls,
+    InboxControls,
     SandboxControls<KeysOfSandbox, IdsOfSandbox> {
   /**
    * The msw handlers, for `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of

@@ -285,6 +285,7 @@ function answered({ inReplyTo }: { readonly inReplyTo?: string | null | undefine
 const NOT_AS_STEPS = [
   'reset',
   'createSandbox',
+  'addInbox',
   'closeSandbox',
   'changeBehaviours',
   'restoreCheckpoint',

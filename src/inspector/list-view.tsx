@@ -3,7 +3,7 @@ import { type ComponentChildren, createContext, type RefObject } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { focusDetail } from './link-keys.ts';
 import { open } from './page-route.ts';
-import { Button, Icon, type Tone } from './parts.tsx';
+import { Button, Frame, Icon, type Tone } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import {
   type Cursor,
@@ -22,7 +22,7 @@ interface ListViewProps {
   /** What is shown to the left of the list, such as a tree. */
   readonly aside?: ComponentChildren;
   readonly list: ComponentChildren;
-  /** What can be done without an open item. It is shown below the list. */
+  /** What can be done without an open item. It is shown beside the title or, if something is left of the list, below it. */
   readonly actions?: ComponentChildren;
   /** Whether the list has the whole width while nothing is open. */
   readonly isWide?: boolean;
@@ -43,20 +43,18 @@ export function ListView(props: ListViewProps) {
   const classes = ['columns', aside && 'three', isWide && 'wide', detail && 'open'];
   return (
     <>
-      <h1 class="hidden">{title}</h1>
+      {aside ? <h1 class="hidden">{title}</h1> : <Frame title={title}>{actions}</Frame>}
       <div class={classes.filter(Boolean).join(' ')}>
         {aside}
         <div class="column">
           {list}
-          {(actions || isWide) && (
-            <div class="tools actions">
-              {actions}
-              {isWide && !detail && (
-                <p class="hint small">
-                  {hint} <KeysHint />
-                </p>
-              )}
-            </div>
+          {aside && actions && <div class="tools actions">{actions}</div>}
+          {isWide && !detail && (
+            <p class="tools actions hint small">
+              <span>
+                {hint} <KeysHint />
+              </span>
+            </p>
           )}
         </div>
         <section class="detail" aria-label={detailLabel} tabIndex={-1}>
@@ -254,6 +252,24 @@ export const LINE_HEIGHT = 40;
 /** How many rows are rendered above the visible rows, and how many below. */
 const MARGIN = 8;
 
+/** How many rows of a list are printed at most. */
+const MAX_PRINTED = 1_000;
+
+/** Returns whether the page is being printed, which needs rows that cannot be seen, too. */
+function useIsPrinted(): boolean {
+  const [isPrinted, setPrinted] = useState(false);
+  useEffect(() => {
+    const change = ({ type }: Event) => setPrinted(type === 'beforeprint');
+    addEventListener('beforeprint', change);
+    addEventListener('afterprint', change);
+    return () => {
+      removeEventListener('beforeprint', change);
+      removeEventListener('afterprint', change);
+    };
+  }, []);
+  return isPrinted;
+}
+
 /**
  * A list of any length, of which only the visible rows are rendered. It must get another `key` when it shows something
  * else, such as the result of another search, because rows that come later are marked as new.
@@ -264,9 +280,13 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
   const total = items.length;
   const box = useRef<HTMLElement>(null);
   const { firstVisible, visibleCount } = useVisibleRows(box, rowHeight);
-  const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
-  const end = Math.min(total, firstVisible + visibleCount + MARGIN);
-  useEffect(() => onRowsChange?.(first, end), [first, end, onRowsChange]);
+  const isPrinted = useIsPrinted();
+  const first = isPrinted ? 0 : Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
+  const end = Math.min(total, isPrinted ? MAX_PRINTED : firstVisible + visibleCount + MARGIN);
+  useEffect(() => {
+    // Printing does not wait for rows that are not loaded.
+    if (!isPrinted) onRowsChange?.(first, end);
+  }, [first, end, isPrinted, onRowsChange]);
   useFixedRow(box, firstVisible, items, rowHeight);
   useEffect(() => scrollToRow(box.current, openIndex * rowHeight, rowHeight), [openIndex]);
   const newIds = useNewRows(items);
@@ -280,15 +300,16 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
   return (
     <>
       {total === 0 && <p class="hint empty">{props.empty}</p>}
+      {isPrinted && total > end && <p class="hint">{`The first ${end} of ${total.toLocaleString('en')} rows.`}</p>}
       <section class="list" ref={box} aria-label={label} tabIndex={-1} onKeyDown={handleKey} onFocusIn={handleFocus}>
         {total > 0 && props.headings}
-        <ul style={{ height: `${total * rowHeight}px` }}>
+        <ul style={isPrinted ? undefined : { height: `${total * rowHeight}px` }}>
           {indexes.map((index) => {
             const item = items.at(index);
             return (
               <li
                 key={item?.id ?? index}
-                style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
+                style={isPrinted ? undefined : { top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
                 aria-setsize={total}
                 aria-posinset={index + 1}
               >

@@ -1,15 +1,14 @@
-import type { Route } from './page-route.ts';
+import type { ComponentType } from 'preact';
 import { Loading } from './parts.tsx';
 import { noEvent, useLoaded } from './use-loaded.ts';
 
 /**
- * Creates a view whose code the browser loads when the view is opened. The page of a trace in one file has no such view,
- * because it can load nothing.
+ * Creates a part of the page whose code the browser loads when the part is shown first. The page of a trace in one file
+ * shows no such part, because it can load nothing.
  */
-export function createLiveView(name: keyof typeof import('./views/live-views.ts')) {
-  return function LiveView({ route }: { readonly route: Route }) {
-    const { value: views, error } = useLoaded(() => import('./views/live-views.ts'), 'live views', noEvent);
-    const View = views?.[name];
-    return View ? <View route={route} /> : <Loading error={error} />;
+export function createLivePart<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  return function LivePart(props: Props) {
+    const { value: Part, error } = useLoaded(load, 'part', noEvent);
+    return Part ? <Part {...props} /> : <Loading error={error} />;
   };
 }

@@ -13,6 +13,22 @@ export function Icon({ icon }: { readonly icon: IconNode }) {
   );
 }
 
+interface FrameProps {
+  readonly title: string;
+  /** What can be done in the view, such as its tabs and buttons. */
+  readonly children?: ComponentChildren;
+}
+
+/** The head of a view: its title on the left, and its tools on the right. */
+export function Frame({ title, children }: FrameProps) {
+  return (
+    <header class="frame">
+      <h1>{title}</h1>
+      {children}
+    </header>
+  );
+}
+
 /** Shows why something failed, or nothing if there is no error. */
 export function Failure({ error }: { readonly error: string | undefined }) {
   return error === undefined ? null : (

@@ -49,6 +49,21 @@ export function SampleCard({ sample: { name, should, mustNot, result, breaches }
   );
 }
 
+/** A link to the first mail of the breached sample that follows a sample in the list; nothing if no other is breached. */
+export function NextBreach({ samples, after }: { readonly samples: readonly Sample[]; readonly after: Sample }) {
+  const start = samples.indexOf(after) + 1;
+  const others = [...samples.slice(start), ...samples.slice(0, start - 1)];
+  const next = others.find(({ result, messages }) => result === 'breached' && messages.length > 0);
+  if (!next) return null;
+  return (
+    <p>
+      <a class="quiet-link" href={linkTo('mail', next.messages[0]?.id)}>
+        Next breach: <code>{next.name}</code> ›
+      </a>
+    </p>
+  );
+}
+
 /** The result of the sample to which a mail belongs, in one word, or nothing. */
 export function SampleMark({ samples, mailId }: { readonly samples: readonly Sample[]; readonly mailId: string }) {
   const sample = sampleOf(samples, mailId);

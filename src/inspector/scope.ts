@@ -40,6 +40,34 @@ export function createNameFinder({ tenants }: Scope): (id: string | null | undef
   return (id) => (id == null ? undefined : names.get(id));
 }
 
+/** What names the owner of a request or a webhook: the most exact id that is not null. */
+interface Owned {
+  readonly tenantId: string | null;
+  readonly workspaceId: string | null;
+  readonly inboxId?: string | null;
+}
+
+/**
+ * Creates a function that names the owner of something: the address of an inbox, or the name of a workspace or a tenant.
+ * What belongs to a sandbox begins with the name of the sandbox, because all of its copies have equal names. Returns
+ * `undefined` for an owner that is gone.
+ */
+export function createOwnerFinder(scope: Scope): (owned: Owned) => string | undefined {
+  const nameOf = createNameFinder(scope);
+  const sandboxes = new Set(scope.tenants.flatMap(({ id, isSandbox }) => (isSandbox ? id : [])));
+  return ({ tenantId, workspaceId, inboxId }) => {
+    const name = nameOf(inboxId ?? workspaceId ?? tenantId);
+    if (name === undefined || (inboxId ?? workspaceId) == null) return name;
+    if (inboxId != null && !sandboxes.has(tenantId ?? '')) return name;
+    return [nameOf(tenantId), inboxId == null ? name : localPartOf(name)].filter(Boolean).join(' · ');
+  };
+}
+
+/** Returns the part of an address before its domain. */
+export function localPartOf(address: string): string {
+  return address.replace(/@[^@]*$/, '');
+}
+
 /** Loads the tenants and the sandboxes. A sandbox that was created with a name is shown with this name. */
 export async function loadTenants(client: ControlClient): Promise<Tenant[]> {
   const [{ tenants }, { sandboxes }] = await Promise.all([client.listTenants(), client.listSandboxes()]);

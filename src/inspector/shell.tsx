@@ -6,7 +6,7 @@ import { AskContext, useAskDialog } from './ask.tsx';
 import { useCommandPalette } from './command-palette.tsx';
 import { ConnectionState, OutageBar, useConnection } from './connection.tsx';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
-import { createLiveView } from './live-view.tsx';
+import { createLivePart } from './live-view.tsx';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, ButtonLink, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
@@ -37,10 +37,30 @@ const VIEWS: readonly View[] = [
   { path: 'mail', title: 'Mail', icon: icons.Mail, isInTrace: true, Component: MailView },
   { path: 'webhooks', title: 'Webhooks', icon: icons.Webhook, isInTrace: true, Component: WebhooksView },
   { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, isInTrace: true, Component: RequestsView },
-  { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: createLiveView('KeysView') },
-  { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: createLiveView('TimeView') },
-  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: createLiveView('BehavioursView') },
-  { path: 'state', title: 'State', icon: icons.Database, Component: createLiveView('StateView') },
+  {
+    path: 'keys',
+    title: 'Keys',
+    icon: icons.KeyRound,
+    Component: createLivePart(async () => (await import('./views/live-views.ts')).KeysView),
+  },
+  {
+    path: 'time',
+    title: 'Time and faults',
+    icon: icons.Clock,
+    Component: createLivePart(async () => (await import('./views/live-views.ts')).TimeView),
+  },
+  {
+    path: 'choices',
+    title: 'Behaviours',
+    icon: icons.SlidersHorizontal,
+    Component: createLivePart(async () => (await import('./views/live-views.ts')).BehavioursView),
+  },
+  {
+    path: 'state',
+    title: 'State',
+    icon: icons.Database,
+    Component: createLivePart(async () => (await import('./views/live-views.ts')).StateView),
+  },
 ];
 
 /**
@@ -270,7 +290,7 @@ function ClockState() {
   const warning = clocksDiffer ? 'Clocks differ' : isReal || isFrozen ? undefined : offset;
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
-      {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
+      {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at}</time>
       {warning !== undefined && <Chip tone="warn" text={warning} />}
     </a>
   );

@@ -10,6 +10,7 @@ import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-co
 import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { addInitialFaults } from '../control/faults/mailbox-faults.ts';
+import { createInboxControls } from '../control/inbox-controls.ts';
 import { Feeds } from '../control/journal/feed.ts';
 import { MailLog } from '../control/mail/mail-log.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
@@ -139,6 +140,7 @@ export function buildMailbox(
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
+    ...createInboxControls(scope, worlds),
     ...clientFunctions,
     client,
     ...(keysAndIds as Record<'keys' | 'ids', never>),

@@ -53,6 +53,7 @@ export type {
 export type { InitialFault, MailboxFaults } from '../control/faults/mailbox-faults.ts';
 export type { FaultName } from '../control/faults/named-faults.ts';
 export type { RequestFaultOptions } from '../control/faults/request-fault-options.ts';
+export type { AddedInbox, InboxControls, InboxSettings } from '../control/inbox-controls.ts';
 export type { FeedData, FeedEntry, FeedEvent, FeedGap, FeedMail, FeedOptions } from '../control/journal/feed-event.ts';
 export type {
   EntryReference,

@@ -118,13 +118,38 @@ describe('the inspector', () => {
     const frozen = page.getByRole('banner').getByRole('link').filter({ hasText: 'Frozen' });
     expect(await frozen.count()).toBe(0);
     server.mailbox.clock.freeze('2026-03-01T09:00:00Z');
-    await expect.poll(() => frozen.textContent()).toMatch(/Frozen\s+2026-03-01 09:00:00$/);
+    await expect.poll(() => frozen.textContent()).toMatch(/Frozen\s+2026-03-01 09:00:00 UTC$/);
     await server.mailbox.clock.advance('3d');
-    await expect.poll(() => frozen.textContent()).toMatch(/Frozen\s+2026-03-04 09:00:00$/);
+    await expect.poll(() => frozen.textContent()).toMatch(/Frozen\s+2026-03-04 09:00:00 UTC$/);
     await frozen.click();
     await page.getByRole('heading', { name: 'Time and faults' }).waitFor();
     server.mailbox.reset();
     await frozen.waitFor({ state: 'hidden' });
+  });
+
+  test('prints all that a view has, and not only what can be seen', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/requests' });
+    const key = server.mailbox.keys.acme.tenant;
+    for (let count = 0; count < 100; count += 1) {
+      await fetch(`${server.url}/v1/inboxes?limit=${count}`, { headers: { 'X-API-Key': key } });
+    }
+    await page.getByLabel(/^Requests, 100/).waitFor();
+    expect(await page.locator('.row').count()).toBeLessThan(100);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await expect.poll(() => page.locator('.row').count()).toBe(100);
+    const isWhole = await page.evaluate(() => {
+      const rows = [...document.querySelectorAll('.row')].map((row) => row.getBoundingClientRect().top);
+      return (
+        rows.every((top, index) => index === 0 || top > (rows[index - 1] ?? 0)) && document.body.scrollHeight > 2_000
+      );
+    });
+    expect(isWhole).toBe(true);
+    expect(await page.getByRole('navigation', { name: 'Views' }).isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'screen' });
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+    await expect.poll(() => page.locator('.row').count()).toBeLessThan(100);
   });
 
   test('serves its icon where browsers look for one', async (context) => {

@@ -44,7 +44,7 @@ export const requestBehaviours = defineBehaviours(
         '409 for what already exists, with USERNAME_TAKEN for an address; 502 if the mail relay fails',
     ),
     'errors.codes': assumed(
-      'Which statuses and codes of errors does no source state?',
+      'Which statuses and codes of errors are our choice, because no source states them?',
       `the statuses ${INVENTED_STATUSES.join(', ')}, and the codes ${INVENTED_CODES.join(', ')}`,
       { observableWith: 'not from outside: most of these errors cannot be caused by a request' },
     ),

@@ -25,6 +25,7 @@ import type { Environment } from '../../world/environment.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
+import type { InboxControls } from '../inbox-controls.ts';
 import { CONTROL_PATH, PROOF_PARAMETER } from './control-path.ts';
 import type { ContentType, ControlRow, OwnProcess } from './row.ts';
 import { listControlRows } from './table.ts';
@@ -37,7 +38,7 @@ const DEFAULT_READER = createSilentReader(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
-  mailbox: ControllableMailbox & SandboxControls & BehaviourControls,
+  mailbox: ControllableMailbox & SandboxControls & BehaviourControls & InboxControls,
   report: Environment['report'],
   rows: readonly ControlRow[] = listControlRows(),
   ownProcess: OwnProcess = {},

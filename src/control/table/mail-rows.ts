@@ -5,6 +5,7 @@ import { composedMessage, rawMessage } from '../../contract/incoming-message.ts'
 import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
 import { anyCorrespondent, correspondentBody } from '../correspondent-options.ts';
+import { addedInbox, inboxSettings } from '../inbox-controls.ts';
 import { inlineImages } from '../mail/inline-images.ts';
 import { mailQuery, waitQuery } from '../mail/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../mail/mail-inspection.ts';
@@ -95,6 +96,16 @@ export const MAIL_ROWS = {
     'Lists the tenants and sandboxes, oldest first, with their workspaces, inboxes and numbers of messages.',
     { reply: z.strictObject({ tenants: z.array(tenantSummary()) }) },
     (mailbox) => ({ tenants: mailbox.tenants() }),
+  ),
+  addInbox: defineControl(
+    'Adds an inbox with its key, to a tenant or to a new one.',
+    {
+      takesSandbox: false,
+      body: addedInbox(),
+      reply: inboxSettings(),
+      errors: ['NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'USERNAME_TAKEN'],
+    },
+    (_mailbox, { body }, wholeMailbox) => wholeMailbox.addInbox(body),
   ),
   searchMail: defineControl(
     'Searches all mail, including the mail of the fixture, newest first.',

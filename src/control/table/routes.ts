@@ -39,6 +39,7 @@ export const CONTROL_ROUTES = {
   clearMail: 'DELETE /messages',
   waitForMessage: 'GET /messages/wait',
   listTenants: 'GET /tenants',
+  addInbox: 'POST /inboxes',
   searchMail: 'GET /messages/search',
   listDrafts: 'GET /drafts',
   getLatestMailHtml: 'GET /messages/latest.html',

@@ -5,6 +5,7 @@ import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Routable } from '../../service/pipeline/router.ts';
 import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
+import type { InboxControls } from '../inbox-controls.ts';
 import { CONTROL_PATH } from './control-path.ts';
 
 /** The media types of replies. In an event stream, each item is sent as soon as it exists. */
@@ -77,7 +78,7 @@ export interface ControlDefinition<
   run(
     mailbox: ControllableMailbox,
     input: ControlInput<z.output<Params>, z.output<Query>, ReadonlyDeep<z.input<Body>>>,
-    wholeMailbox: SandboxControls & BehaviourControls,
+    wholeMailbox: SandboxControls & BehaviourControls & InboxControls,
   ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
 }
 

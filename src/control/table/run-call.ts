@@ -1,6 +1,7 @@
 import { parseOrRefuse } from '../../contract/errors.ts';
 import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
+import type { InboxControls } from '../inbox-controls.ts';
 import { type ControlCallId, splitFields } from './routes.ts';
 import type { ControlInput, ControlRow } from './row.ts';
 import { CONTROL_ROWS } from './table.ts';
@@ -10,7 +11,7 @@ export interface CallTarget {
   /** The mailbox or the sandbox. */
   readonly mailbox: ControllableMailbox;
   /** The whole mailbox. */
-  readonly whole: SandboxControls & BehaviourControls;
+  readonly whole: SandboxControls & BehaviourControls & InboxControls;
   /** The URL of the process. */
   readonly url: string;
   /** Stops the call when it is aborted. */

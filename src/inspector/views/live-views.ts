@@ -1,5 +1,8 @@
-/** The views that a trace does not have. The page loads them when one of them is opened. */
+/** The views and the forms that a trace does not have. The page loads them when one of them is shown. */
 export { KeysView } from './keys/keys-view.tsx';
+export { AddInbox } from './mail/add-inbox.tsx';
 export { BehavioursView } from './settings/behaviours-view.tsx';
 export { StateView } from './settings/state-view.tsx';
 export { TimeView } from './settings/time-view.tsx';
+export { AddEndpoint, EndpointActions } from './webhooks/endpoint-actions.tsx';
+export { EventForm, SignatureForm } from './webhooks/signature-form.tsx';

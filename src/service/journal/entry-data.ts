@@ -351,13 +351,13 @@ export interface ClockChange {
 /** A change that a test made, except changes of the time and of the faults. */
 export interface TestChange {
   /**
-   * What the test did. A key and behaviours are `replaced`; the journal is `cleared` or `restored`. When a sandbox
+   * What the test did. A key is `added` with its inbox, or `replaced`, as behaviours are; the journal is `cleared` or `restored`. When a sandbox
    * expires, the action is also `removed`.
    */
   readonly action: 'added' | 'removed' | 'replaced' | 'cleared' | 'restored';
   /** For mail, the id of its tenant. Otherwise, the id of the sandbox, or null for the whole mailbox. */
   readonly tenantId: string | null;
-  /** The name of the sandbox or the checkpoint; null if it has none. */
+  /** The name of the sandbox or the checkpoint, or the address of an inbox that was added; null if it has none. */
   readonly name: string | null;
 }
 
@@ -452,7 +452,7 @@ export interface PlainEntryData {
   sandbox: TestChange;
   /** A checkpoint that a test added or removed. */
   checkpoint: TestChange;
-  /** A key that a test replaced. */
+  /** A key that a test replaced, or that it added with an inbox. */
   key: TestChange;
   /** The list of requests that a test cleared or restored. */
   journal: TestChange;

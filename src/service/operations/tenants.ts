@@ -1,21 +1,9 @@
 import { ApiError } from '../../contract/errors.ts';
-import { newId, timestampNow } from '../../world/environment.ts';
-import { createKey } from '../access/principal.ts';
 import type { Run } from './context.ts';
+import { insertTenant } from './insert-tenant.ts';
 import { DELETE_BODY } from './replies.ts';
 
-/** Creates a tenant with a workspace named Default (reference) and a first tenant key. */
-export const createTenant: Run<'createTenant'> = ({ worlds }, { body }) => {
-  const { environment } = worlds;
-  const createdAt = timestampNow(environment);
-  const id = newId(environment);
-  const workspace = { id: newId(environment), name: 'Default', slug: 'default', isDefault: true, createdAt };
-  const key = createKey(environment, { tier: 'tenant', ownerId: id });
-  const world = worlds.add({ id, name: body.name, createdAt });
-  world.workspaces.insert(workspace);
-  world.addKey(key);
-  return { body: { id, name: body.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
-};
+export const createTenant: Run<'createTenant'> = ({ worlds }, { body }) => ({ body: insertTenant(worlds, body.name) });
 
 /** Deletes a tenant with all its data. From the next request on, its keys are refused. */
 export const deleteTenant: Run<'deleteTenant'> = ({ worlds, readBehaviour }, { params }) => {

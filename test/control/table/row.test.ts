@@ -20,6 +20,7 @@ interface Methods {
   getDelivery: Mailbox['delivery'];
   redeliver: Mailbox['redeliver'];
   addWebhook: Mailbox['addWebhook'];
+  addInbox: Mailbox['addInbox'];
   getRequest: Mailbox['request'];
   rotateKey: Mailbox['rotateKey'];
   addFault: Mailbox['addFault'];

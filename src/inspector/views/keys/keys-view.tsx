@@ -104,9 +104,15 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
         <code>{text}</code>
       </h1>
       <p>
-        A key of the tier {tier}
-        {tenantId && ` of ${nameOf(tenantId) ?? tenantId}`}
-        {handle && `, ${handle} in mailbox.keys`}.
+        {[`${tier[0]?.toUpperCase()}${tier.slice(1)} key`, tenantId && (nameOf(tenantId) ?? tenantId)]
+          .filter(Boolean)
+          .join(' · ')}
+        {handle && (
+          <>
+            {' · in code: '}
+            <code>keys.{handle}</code>
+          </>
+        )}
       </p>
       <div class="buttons">
         <CopyButton text={text} />

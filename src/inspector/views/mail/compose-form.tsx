@@ -38,7 +38,8 @@ export function ComposeForm({ initial, route, cancel }: ComposeProps) {
       .split(',')
       .map((recipient) => recipient.trim());
     const content = isEml ? { eml: await toBase64(data.get('eml') as File) } : await readFields(data, initial);
-    await deliver({ ...content, to }, initial.tenant);
+    const times = initial.inReplyTo ? 1 : Number(textIn(data, 'times'));
+    await deliver({ ...content, to }, initial.tenant, times);
   };
   // The dialog of the samples has a form of its own, so it stands behind this form and not in it.
   const samples = !initial.inReplyTo && (
@@ -59,6 +60,9 @@ export function ComposeForm({ initial, route, cancel }: ComposeProps) {
           <TextField label="File (RFC 5322)" name="eml" type="file" required />
         ) : (
           <MailFields initial={initial} />
+        )}
+        {!initial.inReplyTo && (
+          <TextField label="How many times" name="times" type="number" min={1} max={100} required defaultValue="1" />
         )}
         <span class="buttons">
           <Button icon={Send} text="Deliver" type="submit" class="primary" disabled={action.isRunning} />
@@ -109,16 +113,21 @@ async function readFields(data: FormData, { inReplyTo, references }: NewMail) {
 type IncomingMail = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
 
 /**
- * Returns a function that delivers a mail from outside, and opens the first message that results from it. If a sandbox
- * has registered the domain of an address, the call must name the sandbox, so this function finds the sandbox. `tenant`
+ * Returns a function that delivers a mail from outside, once or several times, and opens a message that results from it.
+ * If a sandbox has registered the domain of an address, the call must name the sandbox, so this function finds the sandbox. `tenant`
  * is the id of the tenant whose inbox was chosen, if an inbox was chosen.
  */
-export function useMailDelivery(route: Route): (body: IncomingMail, tenant: string | undefined) => Promise<void> {
+export function useMailDelivery(
+  route: Route,
+): (body: IncomingMail, tenant: string | undefined, times?: number) => Promise<void> {
   const { client } = useInspector();
   const { tenants } = useScope();
-  return async (body, tenant) => {
+  return async (body, tenant, times = 1) => {
     const sandbox = findSandbox(tenants, body.to.map(bareAddress), tenant);
-    const { messages } = await client.receiveMessage(body, { sandbox });
+    let { messages } = await client.receiveMessage(body, { sandbox });
+    for (let count = 1; count < times; count += 1) {
+      ({ messages } = await client.receiveMessage(body, { sandbox }));
+    }
     open(mailLink(route, messages[0]?.id, { folder: undefined }));
   };
 }

@@ -5,7 +5,7 @@ import { type ControlClient, undefinedIfRefused } from '../../../control/table/c
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
-import { SampleCard, sampleOf, useSamples } from '../../samples.tsx';
+import { NextBreach, SampleCard, sampleOf, useSamples } from '../../samples.tsx';
 import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
 import { useFormer, useLoaded } from '../../use-loaded.ts';
@@ -63,8 +63,15 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
 /** The card of the sample to which the mail belongs, as the run shows it; nothing if it belongs to none. */
 function SampleOf({ mail }: { readonly mail: MailDetails }) {
   const { sandbox } = useScope();
-  const sample = sampleOf(useSamples(sandbox).value ?? [], mail.id);
-  return sample ? <SampleCard sample={sample} /> : null;
+  const samples = useSamples(sandbox).value ?? [];
+  const sample = sampleOf(samples, mail.id);
+  if (!sample) return null;
+  return (
+    <>
+      <SampleCard sample={sample} />
+      <NextBreach samples={samples} after={sample} />
+    </>
+  );
 }
 
 function Tabs({ mail, words, route, seen }: PartProps & SeenProps) {

@@ -7,11 +7,10 @@ import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
 import { ButtonLink, CheckBox, Chip, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { type Sample, SampleMark, useSamples } from '../../samples.tsx';
-import { type Scope, useScope } from '../../scope.ts';
+import { localPartOf, type Scope, useScope } from '../../scope.ts';
 import { ClockTime, UserText } from '../../text.tsx';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailSummary, nameOf } from './mail-types.ts';
-import { localPartOf } from './mailbox-tree.tsx';
 import { ClearButton } from './removal.tsx';
 import { SamplesButton } from './samples-dialog.tsx';
 

@@ -39,7 +39,7 @@ function Mails({ route }: { readonly route: Route }) {
           id !== undefined && <MailDetail id={id} words={pages.words} route={route} />
         )
       }
-      hint="Choose a mail. It does not become read."
+      hint="Choose a mail. It stays unread for your agent."
       back={mailLink(route, undefined)}
     />
   );

@@ -2,11 +2,15 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { LiveOnly } from '../../inspector.ts';
 import { useLinkKeys } from '../../link-keys.ts';
+import { createLivePart } from '../../live-view.tsx';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
-import { type Tenant, useScope } from '../../scope.ts';
+import { localPartOf, type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';
 import { useMailDelivery } from './compose-form.tsx';
+
+/** The form that adds an inbox, which a trace does not have. */
+export const AddInbox = createLivePart(async () => (await import('../live-views.ts')).AddInbox);
 
 /** The tenants, workspaces and inboxes, and the sandboxes, with how much mail is unread. */
 export function MailboxTree({ route }: { readonly route: Route }) {
@@ -34,7 +38,8 @@ export function MailboxTree({ route }: { readonly route: Route }) {
         <Tenants tenants={shown.filter(({ isSandbox }) => !isSandbox)} route={route} action={action} />
         {sandboxes.length > 0 && <Sandboxes sandboxes={sandboxes} route={route} action={action} />}
         <LiveOnly>
-          <p class="hint small">Drop an .eml file on an inbox to deliver it there.</p>
+          {tenants.length > 0 && <p class="hint small">Drop an .eml file on an inbox to deliver it there.</p>}
+          <AddInbox />
         </LiveOnly>
       </nav>
     </details>
@@ -138,11 +143,6 @@ interface TreeLinkProps extends TreeProps {
   readonly shownName?: string;
 }
 
-/** Returns the part of an address before its domain. */
-export function localPartOf(address: string): string {
-  return address.replace(/@[^@]*$/, '');
-}
-
 /** The link to the mail of a tenant, a workspace or an inbox, with how much is unread. */
 function TreeLink({ option, item: { id, messages, unread = 0 }, name, shownName = name, route }: TreeLinkProps) {
   const { folder, threads } = route.options;
@@ -154,8 +154,7 @@ function TreeLink({ option, item: { id, messages, unread = 0 }, name, shownName 
       aria-current={chosenId(route) === id ? 'true' : undefined}
       title={name + counts}
     >
-      <bdi class={option === 'workspace' ? 'small soft' : ''}>{shownName}</bdi>
-      <Unread count={unread} />
+      <bdi class={option === 'workspace' ? 'small soft' : ''}>{shownName}</bdi> <Unread count={unread} />
     </a>
   );
 }

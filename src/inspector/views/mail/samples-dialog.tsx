@@ -4,7 +4,7 @@ import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../../../basics/text.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { linkTo, open, useRoute } from '../../page-route.ts';
-import { Button, Chip, Failure, Field, Form, Loading, Select } from '../../parts.tsx';
+import { Button, Chip, Failure, Field, Form, Loading, Select, TextField, textIn } from '../../parts.tsx';
 import { type Scope, useScope } from '../../scope.ts';
 import { noEvent, useAction, useLoaded } from '../../use-loaded.ts';
 
@@ -69,10 +69,11 @@ function SamplesForm({ names, close }: SamplesFormProps) {
   const change = (names: readonly string[], isOn: boolean) =>
     setChosen(new Set([...[...chosen].filter((name) => !names.includes(name)), ...(isOn ? names : [])]));
   const injections = namesOf(INJECTIONS);
-  const deliver = async (client: ControlClient) => {
+  const deliver = async (client: ControlClient, times: number) => {
     const inbox = inboxes.find(({ id }) => id === to);
     if (!inbox) throw new Error('Choose an inbox.');
-    const names = value ? samples.flatMap(({ name }) => (chosen.has(name) ? name : [])) : [...chosen];
+    const once = value ? samples.flatMap(({ name }) => (chosen.has(name) ? name : [])) : [...chosen];
+    const names = Array.from({ length: times }, () => once).flat();
     for (const [index, sample] of names.entries()) {
       try {
         await client.receiveMessage({ sample, to: inbox.address }, { sandbox: inbox.sandbox });
@@ -86,7 +87,7 @@ function SamplesForm({ names, close }: SamplesFormProps) {
     open(linkTo('run', undefined, { tenant: options.tenant }));
   };
   return (
-    <Form label="Samples" submit={() => action.run(deliver)}>
+    <Form label="Samples" submit={(data) => action.run((client) => deliver(client, Number(textIn(data, 'times'))))}>
       <h1 id="samples-title">Samples</h1>
       <p class="hint">
         Mails that agents often handle wrongly. The view Run shows what the agent did with the latest 20 of each tenant.
@@ -94,6 +95,7 @@ function SamplesForm({ names, close }: SamplesFormProps) {
       <Field label="To">
         <Select label="To" value={to} options={inboxes.map(({ id, name }) => [id, name] as const)} choose={setTo} />
       </Field>
+      <TextField label="How many times each" name="times" type="number" min={1} max={100} required defaultValue="1" />
       {!value && <Loading error={error} />}
       {value && (
         <p class="buttons">

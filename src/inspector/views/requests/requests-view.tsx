@@ -1,9 +1,10 @@
 import { ArrowLeftRight, Server, Zap } from 'lucide';
-import { useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { plural } from '../../../basics/text.ts';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { actionOf, isRefused, NO_REPLY, resultOf } from '../../../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
+import { undefinedIfRefused } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import {
   LINE_HEIGHT,
@@ -16,10 +17,10 @@ import {
 } from '../../list-view.tsx';
 import { open, type Route, requestLink } from '../../page-route.ts';
 import { Chip, Icon, Loading, SearchField, Select } from '../../parts.tsx';
-import { createNameFinder, isInScope, useScope } from '../../scope.ts';
+import { createOwnerFinder, isInScope, useScope } from '../../scope.ts';
 import { ClockTime, formatMs, shortenIds, UserText, wordsOf } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
-import { ALL, useLog } from '../../use-loaded.ts';
+import { ALL, useFeedChange, useLog } from '../../use-loaded.ts';
 import { nameOfRequest, RequestDetail, toneOf } from './request-detail.tsx';
 
 /** The journal of requests: a list, and the open request. */
@@ -105,7 +106,7 @@ const STATUSES: Readonly<Record<string, (request: RequestSummary) => boolean>> =
 /** The requests that the search and the filters choose. */
 function RequestList({ requests, route }: { requests: readonly RequestSummary[]; route: Route }) {
   const scope = useScope();
-  const nameOf = useMemo(() => createNameFinder(scope), [scope.tenants]);
+  const findOwner = useMemo(() => createOwnerFinder(scope), [scope.tenants]);
   const { isComfortable, rowsSwitch } = useComfortableRows();
   const { search = '', status = '' } = route.options;
   const words = wordsOf(search);
@@ -113,11 +114,12 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
     (request) =>
       isInScope(scope, request.principal) &&
       (STATUSES[status]?.(request) ?? true) &&
-      words.every((word) => searchTextOf(request, ownerOf(request, nameOf)).includes(word)),
+      words.every((word) => searchTextOf(request, ownerOf(request, findOwner)).includes(word)),
   );
   const change = (changes: Record<string, string>) =>
     open(requestLink(route, route.id, changes), { replace: 'search' in changes });
   const ShownRow = isComfortable ? RequestRow : RequestLine;
+  const [subjects, showSubjects] = useSubjects(chosen);
   return (
     <>
       <div class="tools">
@@ -136,10 +138,19 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
         items={chosen}
         openId={route.id}
         empty={requests.length > 0 ? NO_MATCH : 'The service has not got a request yet.'}
+        onRowsChange={showSubjects}
         headings={!isComfortable && <LineHeadings cells={HEADINGS} />}
         rowHeight={isComfortable ? undefined : LINE_HEIGHT}
         renderRow={(request) =>
-          request && <ShownRow request={request} owner={ownerOf(request, nameOf)} words={words} route={route} />
+          request && (
+            <ShownRow
+              request={request}
+              subject={subjects.get(mailOf(request) ?? '')}
+              owner={ownerOf(request, findOwner)}
+              words={words}
+              route={route}
+            />
+          )
         }
         createLink={(id) => requestLink(route, id)}
       />
@@ -166,17 +177,63 @@ const HEADINGS = {
 };
 
 /** Returns whose key a request had: the address of an inbox, or the name of a workspace or a tenant. */
-function ownerOf({ key, principal }: RequestSummary, nameOf: ReturnType<typeof createNameFinder>): string {
+function ownerOf({ key, principal }: RequestSummary, findOwner: ReturnType<typeof createOwnerFinder>): string {
   if (!principal) return key === null ? 'no key' : 'no valid key';
   const { tier, tenantId, workspaceId, inboxId } = principal;
-  const id = inboxId ?? workspaceId ?? tenantId;
-  return nameOf(id) ?? shortenIds(id ?? tier);
+  return findOwner(principal) ?? shortenIds(inboxId ?? workspaceId ?? tenantId ?? tier);
 }
 
-type RowProps = { request: RequestSummary; owner: string; words: readonly string[]; route: Route };
+/** Returns the id of the mail that a request is about: one that it has sent or read, or that its path names. */
+function mailOf({ messages, read, path }: RequestSummary): string | undefined {
+  return messages[0] ?? read[0] ?? /\/messages\/([\da-f-]{36})/.exec(path)?.[1];
+}
+
+/** How long the rows have to stay where they are until the subjects of their mails are loaded, in milliseconds. */
+const SUBJECTS_AFTER_MS = 200;
+
+/**
+ * Returns the subjects of the mails that the rendered rows are about, by the id of the mail, and a function that takes
+ * the first rendered row and the end of the rendered rows. Each mail is loaded once.
+ */
+function useSubjects(requests: readonly RequestSummary[]) {
+  const { client } = useInspector();
+  const [subjects, setSubjects] = useState<ReadonlyMap<string, string>>(new Map());
+  const [[first, end], setRows] = useState<readonly [first: number, end: number]>([0, 0]);
+  const asked = useRef(new Set<string>());
+  // After a reset, another mail may have the same id.
+  const forget = useCallback(() => {
+    asked.current.clear();
+    setSubjects(new Map());
+  }, []);
+  useFeedChange(forget, ({ kind }) => kind === 'reset');
+  const ids = requests.slice(first, end).flatMap((request) => mailOf(request) ?? []);
+  useEffect(() => {
+    const load = async () => {
+      const wanted = [...new Set(ids)].filter((id) => !asked.current.has(id));
+      for (const id of wanted) asked.current.add(id);
+      // A mail that is gone, or that never was, has no subject.
+      const loaded = await Promise.all(wanted.map((id) => client.getMail({ id }).catch(undefinedIfRefused)));
+      const found = loaded.flatMap((mail) => (mail ? [[mail.id, mail.subject] as const] : []));
+      if (found.length > 0) setSubjects((before) => new Map([...before, ...found]));
+    };
+    const timer = setTimeout(() => void load().catch(forget), SUBJECTS_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [ids.join()]);
+  const showSubjects = useCallback((first: number, end: number) => setRows([first, end]), []);
+  return [subjects, showSubjects] as const;
+}
+
+interface RowProps {
+  readonly request: RequestSummary;
+  /** The subject of the mail that it is about, once it is loaded. */
+  readonly subject: string | undefined;
+  readonly owner: string;
+  readonly words: readonly string[];
+  readonly route: Route;
+}
 
 /** One request of the list, in one line. */
-function RequestLine({ request, owner, words, route }: RowProps) {
+function RequestLine({ request, subject, owner, words, route }: RowProps) {
   const { id, protocol, path, operation, reason, realTime, durationMs, faults } = request;
   const name = operation ?? shortenIds(protocol === 'http' ? path : `${protocol.toUpperCase()} ${path}`);
   return (
@@ -188,7 +245,14 @@ function RequestLine({ request, owner, words, route }: RowProps) {
         what: (
           <>
             <UserText text={name} find={words} />{' '}
-            {reason !== null && <UserText inside="span" class="soft" text={shortenIds(reason)} find={words} />}
+            {subject !== undefined && (
+              <>
+                <UserText inside="span" class="subject" text={subject} find={words} />{' '}
+              </>
+            )}
+            {(reason !== null || operation !== null) && (
+              <UserText inside="span" class="soft" text={shortenIds(reason ?? path)} find={words} />
+            )}
           </>
         ),
         state: (
@@ -211,9 +275,9 @@ function RequestLine({ request, owner, words, route }: RowProps) {
 }
 
 /** One request of the list, in three lines. */
-function RequestRow({ request, owner, words, route }: RowProps) {
+function RequestRow({ request, subject, owner, words, route }: RowProps) {
   const { id, protocol, path, code, key, reason, realTime, durationMs, faults } = request;
-  const more = [owner, key, code, faults.length > 0 && 'shaped by a fault', formatMs(durationMs)];
+  const more = [subject, owner, key, code, faults.length > 0 && 'shaped by a fault', formatMs(durationMs)];
   return (
     <Row
       href={requestLink(route, id)}

@@ -1,6 +1,7 @@
 import { plural } from '../../../basics/text.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { RESULTS, type Sample } from '../../samples.tsx';
+import { SampleTable } from './sample-table.tsx';
 
 type BoardProps = { readonly samples: readonly Sample[]; readonly options: Route['options'] };
 
@@ -32,6 +33,7 @@ export function Board({ samples, options }: BoardProps) {
           );
         })}
       </nav>
+      <SampleTable samples={samples} />
     </section>
   );
 }

@@ -55,7 +55,7 @@ function Requests({ requests, readMails }: RequestsItem) {
   return (
     <details open={failed > 0 && groups.length < 10}>
       <summary>
-        <Chip tone={failed > 0 ? 'warn' : 'good'} text={failed > 0 ? `${failed} not successful` : 'done'} />{' '}
+        <Chip tone={failed > 0 ? 'warn' : 'good'} text={failed > 0 ? `${failed} refused` : 'done'} />{' '}
         {plural(requests.length, 'request', 'requests')}{' '}
         <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
       </summary>

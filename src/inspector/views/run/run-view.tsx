@@ -23,6 +23,7 @@ import { isInScope, useScope } from '../../scope.ts';
 import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
+import { AddInbox } from '../mail/mailbox-tree.tsx';
 import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
 import { LANES, type RunLog } from './run-log.ts';
@@ -274,9 +275,14 @@ function describeReplies({ replies, received, afterMs }: Correspondent): string 
   return `${repliesLeft} left; next, ${formatSpan(afterMs)} after a mail: “${next.plainBody ?? ''}”`;
 }
 
+/** What the button that creates a first tenant does, for a terminal. */
+const CREATE_CALL =
+  `curl -X POST ${location.origin}/__mock/inboxes -H 'Content-Type: application/json' ` +
+  `-d '{"newTenant":"Acme","username":"helpdesk"}'`;
+
 /** Shows what a person can do first: send a request with the key of an inbox, or deliver a mail or a sample. */
 function StartPage() {
-  const { tenant } = useScope();
+  const { tenant, tenants } = useScope();
   const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
   const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
   const compose = linkTo('mail', undefined, { compose: 'true' });
@@ -289,18 +295,28 @@ function StartPage() {
   return (
     <section class="card start" aria-label="Start here">
       <h2>Nothing has happened yet</h2>
-      <p>Let your agent call the API, or deliver a mail. Both appear here at once.</p>
+      {tenants.length === 0 ? (
+        <>
+          <p>There is no tenant yet, so nobody can get mail or call the API but the operator.</p>
+          <AddInbox />
+        </>
+      ) : (
+        <p>Let your agent call the API, or deliver a mail. Both appear here at once.</p>
+      )}
       <Facts
         facts={[
           ['URL of the API', withCopyButton(location.origin)],
           ['A key of an inbox', withCopyButton(key)],
+          ['The same by a call', tenants.length === 0 && withCopyButton(CREATE_CALL)],
           ['A first request', withCopyButton(key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`)],
         ]}
       />
-      <p class="buttons">
-        <ButtonLink icon={ArrowDownLeft} text="Deliver a first mail" isPrimary href={compose} />
-        <SamplesButton text="Deliver a sample" />
-      </p>
+      {tenants.length > 0 && (
+        <p class="buttons">
+          <ButtonLink icon={ArrowDownLeft} text="Deliver a first mail" isPrimary href={compose} />
+          <SamplesButton text="Deliver a sample" />
+        </p>
+      )}
       <p class="small">
         <a href="/__mock/openapi.json">OpenAPI document of the API</a> ·{' '}
         <a href="/__mock/control.json">OpenAPI document of the control calls</a> ·{' '}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Button } from '../../parts.tsx';
-import { timeOfDay } from '../../text.tsx';
+import { formatClock, timeOfDay } from '../../text.tsx';
 import { LANES, type Row } from './run-log.ts';
 import { isBadRow, type SampleByMail } from './timeline.ts';
 
@@ -29,6 +29,9 @@ const BAR_WIDTH = 3;
 
 const STRIP_LANES = Object.entries(LANES).filter(([lane]) => lane !== 'other');
 
+/** Where the strip names the time, as parts of its width. */
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
+
 /** How far a pointer has to move to choose a range, in pixels. */
 const LEAST_DRAG = 4;
 
@@ -40,6 +43,7 @@ export function Strip({ rows, samples, from, to, choose }: StripProps) {
   const chosen = chosenSpan(all, from, to);
   const bars = useMemo(() => drawBars(rows, samples, all, width), [rows, rows.length, samples, width]);
   const [drag, setDrag] = useState<Span>();
+  const [pointedMs, setPointedMs] = useState<number>();
   const shown = drag ?? chosen ?? all;
   const isPart = drag !== undefined || chosen !== undefined;
   const lengthMs = Math.max(1, all.toMs - all.fromMs);
@@ -47,12 +51,15 @@ export function Strip({ rows, samples, from, to, choose }: StripProps) {
   const chooseSpan = ({ fromMs, toMs }: Span) =>
     choose({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() });
 
+  const timeAt = (x: number) => {
+    const { left = 0, width = 1 } = box.current?.getBoundingClientRect() ?? {};
+    return all.fromMs + Math.min(1, Math.max(0, (x - left) / width)) * lengthMs;
+  };
+
   const startDrag = (event: PointerEvent) => {
     const element = box.current;
     if (!element || event.button !== 0) return;
     event.preventDefault();
-    const { left, width } = element.getBoundingClientRect();
-    const timeAt = (x: number) => all.fromMs + Math.min(1, Math.max(0, (x - left) / width)) * lengthMs;
     // A drag of an end moves this end; any other drag chooses a new range.
     const end = (event.target as HTMLElement).dataset.end;
     const fixedMs = end === 'from' ? shown.toMs : end === 'to' ? shown.fromMs : timeAt(event.clientX);
@@ -98,7 +105,13 @@ export function Strip({ rows, samples, from, to, choose }: StripProps) {
           <li key={lane}>{name}</li>
         ))}
       </ul>
-      <div class="bars" ref={box} onPointerDown={startDrag} title="Drag to choose a part of the time">
+      <div
+        class="bars"
+        ref={box}
+        onPointerDown={startDrag}
+        onPointerMove={({ clientX }) => setPointedMs(timeAt(clientX))}
+        onPointerLeave={() => setPointedMs(undefined)}
+      >
         <svg viewBox={`0 0 ${Math.max(1, width)} 64`} preserveAspectRatio="none" aria-hidden="true">
           {bars.map(({ key, path }) => (
             <path key={key} class={key} d={path} />
@@ -109,6 +122,11 @@ export function Strip({ rows, samples, from, to, choose }: StripProps) {
             <div class="outside" style={{ left: 0, width: percentAt(shown.fromMs) }} />
             <div class="outside" style={{ left: percentAt(shown.toMs), right: 0 }} />
           </>
+        )}
+        {pointedMs !== undefined && (
+          <div class="pointed" style={{ left: percentAt(pointedMs) }}>
+            <span>{timeOfDay(pointedMs)}</span>
+          </div>
         )}
         {(['from', 'to'] as const).map((end) => {
           const timeMs = end === 'from' ? shown.fromMs : shown.toMs;
@@ -130,6 +148,11 @@ export function Strip({ rows, samples, from, to, choose }: StripProps) {
           );
         })}
       </div>
+      <p class="ticks" aria-hidden="true">
+        {TICKS.map((part) => (
+          <span key={part}>{formatClock(all.fromMs + part * lengthMs, all.toMs)}</span>
+        ))}
+      </p>
       {isPart && (
         <p class="range small">
           <span>

@@ -1,7 +1,7 @@
 import { Pin, RotateCcw } from 'lucide';
 import { plural } from '../../../basics/text.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Button, Chip, Failure, Loading, SearchField } from '../../parts.tsx';
+import { Button, Chip, Failure, Frame, Loading, SearchField } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
 import { UserText, wordsOf } from '../../text.tsx';
 import { useAction } from '../../use-loaded.ts';
@@ -13,13 +13,15 @@ export function BehavioursView({ route }: { readonly route: Route }) {
   const { sandbox } = useScope();
   if (sandbox === undefined) return <Behaviours route={route} />;
   return (
-    <div class="page">
-      <h1>Behaviours</h1>
-      <p class="hint">
-        A sandbox has no behaviours of its own: those of the whole emulator apply in it.{' '}
-        <a href={linkTo('choices', route.id, { tenant: undefined })}>Show them for all tenants</a>
-      </p>
-    </div>
+    <>
+      <Frame title="Behaviours" />
+      <div class="page">
+        <p class="hint">
+          A sandbox has no behaviours of its own: those of the whole emulator apply in it.{' '}
+          <a href={linkTo('choices', route.id, { tenant: undefined })}>Show them for all tenants</a>
+        </p>
+      </div>
+    </>
   );
 }
 
@@ -34,26 +36,27 @@ function Behaviours({ route: { id: chosen, options } }: { readonly route: Route 
   const groups = new Set(shown?.map(groupOf));
   const changed = behaviours?.filter((each) => marksOf(each).includes('is:changed')).length ?? 0;
   return (
-    <div class="page">
-      <div class="head">
-        <h1>Behaviours</h1>
+    <>
+      <Frame title="Behaviours">
         {chosen !== undefined && <a href={linkTo('choices')}>All behaviours</a>}
         <SearchField label="Search behaviours" value={search} search={find} />
+      </Frame>
+      <div class="page">
+        <p class="hint">
+          Where the service document does not say how the service behaves, the emulator behaves as listed here. A change
+          applies at once, until a reset; <code>--behaviour id=value</code> sets one for each start.
+        </p>
+        {shown ? <Counts shown={shown.length} changed={changed} /> : <Loading error={error} />}
+        {[...groups].map((group) => (
+          <section key={group} class="card" aria-label={group}>
+            <h2>{group}</h2>
+            <ul class="rows">
+              {shown?.map((each) => groupOf(each) === group && <Item key={each.id} behaviour={each} words={words} />)}
+            </ul>
+          </section>
+        ))}
       </div>
-      <p class="hint">
-        Where the service document does not say how the service behaves, the emulator behaves as listed here. A change
-        applies at once, until a reset; <code>--behaviour id=value</code> sets one for each start.
-      </p>
-      {shown ? <Counts shown={shown.length} changed={changed} /> : <Loading error={error} />}
-      {[...groups].map((group) => (
-        <section key={group} class="card" aria-label={group}>
-          <h2>{group}</h2>
-          <ul class="rows">
-            {shown?.map((each) => groupOf(each) === group && <Item key={each.id} behaviour={each} words={words} />)}
-          </ul>
-        </section>
-      ))}
-    </div>
+    </>
   );
 }
 

@@ -177,6 +177,16 @@ const FIRST_FIELDS = [
   'after',
 ];
 
+/** The fields that most faults need. The others are in a part that can be opened. */
+const COMMON_FIELDS: ReadonlySet<string> = new Set([
+  ...FIRST_FIELDS,
+  'latency.jitterMs',
+  'body',
+  'headers',
+  'code',
+  'commands',
+]);
+
 interface Schemas {
   /** The names of faults, each with what happens. */
   readonly names: readonly { readonly name: FaultName; readonly help: string }[];
@@ -245,7 +255,7 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
     <details>
       <summary>More: any fault</summary>
       <Form
-        className="fields narrow"
+        className="fields pairs"
         label="New fault"
         submit={(data) => action.run(createAddCall(data))}
         change={readData}
@@ -264,12 +274,14 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
             <Select label="What goes wrong" value={kind} options={kinds} choose={setKind} />
           </Field>
         )}
-        {fields.map(([name, field]) => (
-          <Field key={`${on} ${name}`} label={LABELS[name] ?? name}>
-            <Input name={name} schema={field} />
-          </Field>
-        ))}
-        <div class="outcome">
+        <FaultFields fields={fields.filter(([name]) => COMMON_FIELDS.has(name))} on={on} />
+        <details class="whole">
+          <summary>Rarely needed</summary>
+          <div class="fields pairs">
+            <FaultFields fields={fields.filter(([name]) => !COMMON_FIELDS.has(name))} on={on} />
+          </div>
+        </details>
+        <div class="outcome whole">
           <p class="reason plain-edge" role="status" ref={sentence}>
             {sentenceOf(data, fields, on, REQUEST_KIND_NAMES[kind] ?? kind)}
             {tenant !== undefined && ' It applies only to the tenant that is chosen above.'}
@@ -279,6 +291,14 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
       </Form>
     </details>
   );
+}
+
+function FaultFields({ fields, on }: { readonly fields: Fields; readonly on: string }) {
+  return fields.map(([name, field]) => (
+    <Field key={`${on} ${name}`} label={LABELS[name] ?? name}>
+      <Input name={name} schema={field} />
+    </Field>
+  ));
 }
 
 /** Says what the fault of a form will do. What is not valid yet is left out. */

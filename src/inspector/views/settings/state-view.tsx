@@ -6,21 +6,23 @@ import {
   Button,
   ButtonLink,
   Chip,
+  Facts,
   Failure,
   Form,
+  Frame,
   Icon,
-  Json,
   Loading,
   Select,
   saveFile,
   TextField,
   textIn,
 } from '../../parts.tsx';
-import { useScope } from '../../scope.ts';
+import { createNameFinder, useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
 import { RemovalButton, useUndoableChange } from '../../undo.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { describeRestore, useReset } from '../../use-reset.ts';
+import { describeChanges, nameItem, showValue } from './describe-difference.ts';
 
 /** Resets the data, saves and compares checkpoints, and exports everything: of the chosen sandbox, or of the emulator. */
 export function StateView({ route }: { readonly route: Route }) {
@@ -30,36 +32,37 @@ export function StateView({ route }: { readonly route: Route }) {
   const reset = useReset();
   const names = value?.checkpoints.map(({ name }) => name) ?? [];
   return (
-    <div class="page">
-      <div class="head">
-        <h1>State</h1>
+    <>
+      <Frame title="State">
         <Button icon={Download} text="Export as a fixture" onClick={() => run(createExportCall(sandbox))} />
         <RemovalButton {...reset} />
+      </Frame>
+      <div class="page">
+        {sandbox !== undefined && <p class="hint">This is the state of the chosen sandbox alone.</p>}
+        {sandbox === undefined && tenant !== undefined && (
+          <p class="hint">Tenants have no state of their own: this is the state of the whole emulator.</p>
+        )}
+        <Failure error={actionError} />
+        <section class="card" aria-label="Checkpoints">
+          <h2>Checkpoints</h2>
+          <Form
+            className="inline"
+            submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget, sandbox))}
+          >
+            <TextField label="Name" name="name" required />
+            <Button text="Save a checkpoint" type="submit" class="primary" />
+          </Form>
+          {!value && <Loading error={error} />}
+          {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
+          <ul class="rows">
+            {value?.checkpoints.map(({ name, createdAt }) => (
+              <Checkpoint key={name} name={name} createdAt={createdAt} isOpen={name === route.id} />
+            ))}
+          </ul>
+        </section>
+        {route.id !== undefined && <Difference from={route.id} to={route.options.to ?? 'now'} names={names} />}
       </div>
-      {sandbox !== undefined && <p class="hint">This is the state of the chosen sandbox alone.</p>}
-      {sandbox === undefined && tenant !== undefined && (
-        <p class="hint">Tenants have no state of their own: this is the state of the whole emulator.</p>
-      )}
-      <Failure error={actionError} />
-      <section class="card" aria-label="Checkpoints">
-        <h2>Checkpoints</h2>
-        <Form
-          className="inline"
-          submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget, sandbox))}
-        >
-          <TextField label="Name" name="name" required />
-          <Button text="Save a checkpoint" type="submit" class="primary" />
-        </Form>
-        {!value && <Loading error={error} />}
-        {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
-        <ul class="rows">
-          {value?.checkpoints.map(({ name, createdAt }) => (
-            <Checkpoint key={name} name={name} createdAt={createdAt} isOpen={name === route.id} />
-          ))}
-        </ul>
-      </section>
-      {route.id !== undefined && <Difference from={route.id} to={route.options.to ?? 'now'} names={names} />}
-    </div>
+    </>
   );
 }
 
@@ -116,7 +119,9 @@ const CHANGES = [
 
 /** Shows what differs between a checkpoint and another checkpoint, or the present state. */
 function Difference({ from, to, names }: { from: string; to: string; names: readonly string[] }) {
-  const { sandbox } = useScope();
+  const scope = useScope();
+  const { sandbox } = scope;
+  const nameOf = createNameFinder(scope);
   const load = (client: ControlClient) => client.diffCheckpoints({ from, to }, { sandbox });
   const { value, error } = useLoaded(load, `${sandbox}/${from}/${to}`);
   const changes = value && CHANGES.filter(([change]) => Object.keys(value[change]).length > 0);
@@ -138,10 +143,67 @@ function Difference({ from, to, names }: { from: string; to: string; names: read
           <summary>
             <Chip tone={tone} icon={icon} text={change} /> {countKinds(value?.[change] ?? {})}
           </summary>
-          <Json value={value?.[change]} label={change} />
+          <ul class="rows" aria-label={change}>
+            {Object.entries(value?.[change] ?? {}).map(([kind, items]) => (
+              <DifferentItems
+                key={kind}
+                kind={kind}
+                items={Object.entries(items)}
+                isChange={change === 'changed'}
+                nameOf={nameOf}
+              />
+            ))}
+          </ul>
         </details>
       ))}
     </section>
+  );
+}
+
+/** How many items of a kind are shown. */
+const MAX_ITEMS = 100;
+
+interface DifferentItemsProps {
+  readonly kind: string;
+  readonly items: readonly (readonly [id: string, item: object])[];
+  /** Whether the items have the fields that changed, or else all their fields. */
+  readonly isChange: boolean;
+  readonly nameOf: ReturnType<typeof createNameFinder>;
+}
+
+/** The items of a kind that differ, each in a line: what it is, and what changed in it or, on demand, all that it has. */
+function DifferentItems({ kind, items, isChange, nameOf }: DifferentItemsProps) {
+  return (
+    <>
+      {items.slice(0, MAX_ITEMS).map(([id, item]) => {
+        const name = <UserText text={nameItem(kind, id, isChange ? undefined : item, nameOf(id))} />;
+        return (
+          <li key={id} class="block">
+            {isChange ? (
+              <>
+                <strong>{name}</strong>
+                {describeChanges({ ...item }).map((text) => (
+                  <UserText key={text} inside="p" text={text} />
+                ))}
+              </>
+            ) : (
+              <details>
+                <summary>{name}</summary>
+                <Facts
+                  facts={Object.entries(item).map(([field, value]) => [
+                    field,
+                    <UserText key={field} text={showValue(value)} />,
+                  ])}
+                />
+              </details>
+            )}
+          </li>
+        );
+      })}
+      {items.length > MAX_ITEMS && (
+        <li class="hint">{`and ${(items.length - MAX_ITEMS).toLocaleString('en')} more ${kind}`}</li>
+      )}
+    </>
   );
 }
 

@@ -1,13 +1,13 @@
 import { FastForward, type IconNode, Pause, Play, Reply, Square, Webhook } from 'lucide';
-import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { plural } from '../../../basics/text.ts';
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { linkTo, type Route } from '../../page-route.ts';
-import { Button, Chip, Failure, Form, Icon, Loading, TextField, textIn } from '../../parts.tsx';
+import { Button, Chip, Failure, Form, Frame, Icon, Loading, TextField, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatFullTime, formatSpan, Time, UserText, useNow } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
-import { summarise, urlOf } from '../webhooks/explain-delivery.ts';
+import { markOf, summarise, urlOf } from '../webhooks/explain-delivery.ts';
 import { Faults } from './faults.tsx';
 
 /** The time, what falls due next, and the faults. */
@@ -17,12 +17,14 @@ export function TimeView({ route }: { readonly route: Route }) {
   const { value, error } = useLoaded((client) => loadDue(client, sandbox), `due in ${sandbox}`);
   const due = value?.filter(({ item }) => isInScope(scope, item));
   return (
-    <div class="page">
-      <h1>Time and faults</h1>
-      <Clock waitingCount={due?.length ?? 0} />
-      {due ? <DueNext due={due} /> : <Loading error={error} />}
-      <Faults chosen={route.id} />
-    </div>
+    <>
+      <Frame title="Time and faults" />
+      <div class="page">
+        <Clock waitingCount={due?.length ?? 0} />
+        {due ? <DueNext due={due} /> : <Loading error={error} />}
+        <Faults chosen={route.id} />
+      </div>
+    </>
   );
 }
 
@@ -107,11 +109,17 @@ interface Due {
   /** When it is due, by the clock of the tenant; null if it does not wait for a time. */
   readonly at: string | null;
   readonly icon: IconNode;
-  /** What it is, with a link to it. */
-  readonly what: ComponentChildren;
+  /** What it is. */
+  readonly what: string;
+  /** The links to it, and to all that are due like it; undefined for an answer. */
+  readonly link?: string;
+  readonly groupLink?: string;
   readonly to: string;
   readonly waitsFor: string;
 }
+
+/** Things that are due for the same reason at the same place, the first due first. */
+type DueGroup = readonly [first: Due, ...others: Due[]];
 
 /**
  * Loads the deliveries and the answers of correspondents that wait in a sandbox or, without one, in the whole emulator, in
@@ -128,14 +136,23 @@ async function loadDue(client: ControlClient, sandbox: string | undefined): Prom
     .filter(({ state }) => state === 'pending' || state === 'held')
     .map((delivery): Due => {
       const { id, nextAttemptAt: at, event, attempts } = delivery;
-      const attempt = `attempt ${attempts.length + 1}, ${attempts.at(-1)?.error ?? 'the first one'}`;
-      const what = <a href={linkTo('webhooks', id)}>{event}</a>;
-      const waitsFor = at === null ? summarise(delivery) : attempt;
-      return { id, item: delivery, at, icon: Webhook, what, to: urlOf(delivery, urls), waitsFor };
+      const count = attempts.length;
+      const failure = count === 0 ? '' : `; attempt ${count} failed: ${attempts.at(-1)?.error}`;
+      return {
+        id,
+        item: delivery,
+        at,
+        icon: Webhook,
+        what: event,
+        link: linkTo('webhooks', id),
+        groupLink: linkTo('webhooks', undefined, { webhook: delivery.webhookId, state: markOf(delivery).text }),
+        to: urlOf(delivery, urls),
+        waitsFor: at === null ? summarise(delivery) : `attempt ${count + 1}${failure}`,
+      };
     });
   const answers = correspondents.flatMap(({ id, address, afterMs, due }) =>
     due.map((item, index): Due => {
-      const what = <UserText text={`Answer of ${address}`} />;
+      const what = `Answer of ${address}`;
       const { at, to, subject } = item;
       const waitsFor = `to “${subject}”, ${formatSpan(afterMs)} after it`;
       return { id: `${id} ${index}`, item, at, icon: Reply, what, to, waitsFor };
@@ -145,8 +162,23 @@ async function loadDue(client: ControlClient, sandbox: string | undefined): Prom
   return [...answers, ...waitingDeliveries].sort((one, other) => ((one.at ?? '9') < (other.at ?? '9') ? -1 : 1));
 }
 
-/** What falls due next: what, to whom, when, and what it waits for. */
+/** Joins what is due for the same reason at the same place, in the order in which the first of each is due. */
+function groupDue(due: readonly Due[]): DueGroup[] {
+  const groups = new Map<string, [Due, ...Due[]]>();
+  for (const each of due) {
+    const key = JSON.stringify([each.what, each.to, each.waitsFor]);
+    const group = groups.get(key);
+    if (group) group.push(each);
+    else groups.set(key, [each]);
+  }
+  return [...groups.values()];
+}
+
+/** What falls due next: what, to whom, when, and what it waits for. What is alike is one line. */
 function DueNext({ due }: { readonly due: readonly Due[] }) {
+  const [shownCount, setShownCount] = useState(MAX_DUE);
+  const groups = groupDue(due);
+  const hidden = groups.length - shownCount;
   return (
     <section class="card" aria-label="Due next">
       <h2>Due next</h2>
@@ -154,18 +186,43 @@ function DueNext({ due }: { readonly due: readonly Due[] }) {
         <p class="hint">No delivery waits for an attempt. No correspondent has an answer to send.</p>
       )}
       <ul class="rows due">
-        {due.slice(0, MAX_DUE).map(({ id, at, icon, what, to, waitsFor }) => (
-          <li key={id}>
-            <Chip icon={icon} text={at === null ? 'no set time' : <Time at={at} />} />
-            <span>
-              {what} <span class="soft">to</span> <UserText text={to} />
-              <br />
-              <UserText inside="small" class="soft" text={waitsFor} />
-            </span>
-          </li>
+        {groups.slice(0, shownCount).map((group) => (
+          <DueLine key={group[0].id} group={group} />
         ))}
       </ul>
-      {due.length > MAX_DUE && <p class="hint">And {due.length - MAX_DUE} more.</p>}
+      {hidden > 0 && (
+        <Button text={`Show ${hidden.toLocaleString('en')} more`} onClick={() => setShownCount(groups.length)} />
+      )}
     </section>
+  );
+}
+
+/** One line of what is due: a delivery or an answer, or several that are alike, of which the first is due first. */
+function DueLine({ group }: { readonly group: DueGroup }) {
+  const [{ at, icon, what, link, groupLink, to, waitsFor }] = group;
+  const last = group.at(-1)?.at ?? null;
+  const isOne = group.length === 1;
+  return (
+    <li>
+      <Chip icon={icon} text={at === null ? 'no set time' : <Time at={at} />} />
+      <span>
+        {link === undefined ? (
+          <UserText text={what} />
+        ) : (
+          <a class="quiet-link" href={isOne ? link : (groupLink ?? link)}>
+            {what}
+          </a>
+        )}{' '}
+        <span class="soft">to</span> <UserText text={to} />{' '}
+        {!isOne && <strong>{plural(group.length, 'time', 'times')}</strong>}
+        <br />
+        <UserText inside="small" class="soft" text={waitsFor} />{' '}
+        {!isOne && last !== null && last !== at && (
+          <small class="soft">
+            · the last <Time at={last} />
+          </small>
+        )}
+      </span>
+    </li>
   );
 }

@@ -7,7 +7,7 @@ import { type EventFilter, useAction, useLoaded } from '../../use-loaded.ts';
 import type { Attempt, Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
 import { causeOf, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
-import { SignatureResult } from './signature-form.tsx';
+import { SignatureResult } from './signature-result.tsx';
 
 /** One delivery: what became of it and why, what can be done, and each attempt. */
 export function DeliveryDetail({ delivery, webhooks, route }: DeliveryListProps & { readonly delivery: Delivery }) {

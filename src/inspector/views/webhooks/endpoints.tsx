@@ -1,17 +1,25 @@
-import { Pause, Play, Plus, Zap } from 'lucide';
-import { plural } from '../../../basics/text.ts';
-import type { ControlClient } from '../../../control/table/client.ts';
-import { callService } from '../../call-service.ts';
+import { Eye, Pause, Zap } from 'lucide';
+import { useState } from 'preact/hooks';
 import { LiveOnly } from '../../inspector.ts';
+import { createLivePart } from '../../live-view.tsx';
 import { deliveryLink, type Route } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Facts, Failure, Field, Form, TextField, textIn } from '../../parts.tsx';
-import { createNameFinder, isInScope, type Scope, useScope } from '../../scope.ts';
-import { UserText } from '../../text.tsx';
-import { COST_OF_UNDO, RemovalButton, useUndoableChange } from '../../undo.tsx';
-import { useAction } from '../../use-loaded.ts';
-import { type Delivery, type DeliveryListProps, markOf, summarise, type Webhook } from './explain-delivery.ts';
-import { EVENTS } from './signature-form.tsx';
+import { Button, Chip, CopyButton, Facts, Frame } from '../../parts.tsx';
+import { createNameFinder, isInScope, useScope } from '../../scope.ts';
+import { Time, UserText } from '../../text.tsx';
+import {
+  type Delivery,
+  type DeliveryListProps,
+  failedOf,
+  markOf,
+  summarise,
+  type Webhook,
+} from './explain-delivery.ts';
+import { FailureCauses } from './failure-causes.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
+
+/** What changes endpoints, which a trace does not have. */
+const EndpointActions = createLivePart(async () => (await import('../live-views.ts')).EndpointActions);
+const AddEndpoint = createLivePart(async () => (await import('../live-views.ts')).AddEndpoint);
 
 /** How many results of an endpoint are shown. */
 const SHOWN_RESULTS = 20;
@@ -19,50 +27,55 @@ const SHOWN_RESULTS = 20;
 /** The webhooks, each with its latest results. Those with the most failures come first. */
 export function Endpoints({ deliveries, webhooks, route }: DeliveryListProps) {
   const scope = useScope();
+  const results = new Map<string, Delivery[]>(webhooks.map(({ id }) => [id, []]));
+  for (const delivery of deliveries.toReversed()) results.get(delivery.webhookId)?.push(delivery);
   const shown = webhooks
     .filter((webhook) => isInScope(scope, webhook))
-    .map((webhook) => ({ webhook, results: findResults(webhook, deliveries) }))
+    .map((webhook) => ({ webhook, results: results.get(webhook.id) ?? [] }))
     .sort((one, other) => countFailures(other.results) - countFailures(one.results));
   return (
-    <div class="page">
-      <h1 class="hidden">Webhooks</h1>
-      <WebhookTabs route={route} current="endpoints" />
-      {shown.length === 0 && <p class="hint">There is no webhook here.</p>}
-      <ul class="endpoints" aria-label={`Endpoints, ${shown.length}`}>
-        {shown.map(({ webhook, results }) => (
-          <Endpoint key={webhook.id} webhook={webhook} results={results} route={route} />
-        ))}
-      </ul>
-      <LiveOnly>
-        <AddEndpoint isOpen={shown.length === 0} />
-      </LiveOnly>
-    </div>
+    <>
+      <Frame title="Webhooks">
+        <WebhookTabs route={route} current="endpoints" />
+      </Frame>
+      <div class="page">
+        {shown.length === 0 && (
+          <p class="hint">There is no webhook yet. Add one, and it gets the events of its owner.</p>
+        )}
+        <FailureCauses deliveries={deliveries.filter((one) => isInScope(scope, one))} route={route} />
+        <ul class="endpoints" aria-label={`Endpoints, ${shown.length}`}>
+          {shown.map(({ webhook, results }) => (
+            <Endpoint key={webhook.id} webhook={webhook} results={results} route={route} />
+          ))}
+        </ul>
+        <LiveOnly>
+          <AddEndpoint isOpen={shown.length === 0} />
+        </LiveOnly>
+      </div>
+    </>
   );
 }
 
-/** Returns the latest deliveries of a webhook, oldest first. `deliveries` begins with the newest. */
-function findResults({ id }: Webhook, deliveries: readonly Delivery[]): Delivery[] {
-  const own: Delivery[] = [];
-  for (const delivery of deliveries) {
-    if (delivery.webhookId === id && own.push(delivery) === SHOWN_RESULTS) break;
-  }
-  return own.reverse();
-}
-
+/** Returns how many of the latest deliveries failed. */
 function countFailures(results: readonly Delivery[]): number {
-  return results.filter((delivery) => markOf(delivery).tone === 'bad').length;
+  return failedOf(results.slice(-SHOWN_RESULTS)).length;
 }
 
-type EndpointProps = { readonly webhook: Webhook; readonly results: readonly Delivery[]; readonly route: Route };
+interface EndpointProps {
+  readonly webhook: Webhook;
+  /** All its deliveries that are kept, oldest first. */
+  readonly results: readonly Delivery[];
+  readonly route: Route;
+}
 
 function Endpoint({ webhook, results, route }: EndpointProps) {
   const { url, events, isActive } = webhook;
-  const failures = countFailures(results);
+  const failed = failedOf(results);
+  const lastError = results.findLast(({ attempts }) => attempts.some(({ error }) => error !== null));
   return (
     <li class="endpoint">
       <div class="head">
         <UserText inside="h2" text={url} />
-        {failures > 0 && <Chip tone="bad" text={`${failures} of ${results.length} failed`} />}
         {isActive ? <Chip tone="good" text="On" /> : <Chip icon={Pause} text="Off: it gets no events" />}
       </div>
       <Facts
@@ -79,12 +92,55 @@ function Endpoint({ webhook, results, route }: EndpointProps) {
           ],
           ['Owner', <Owner key="owner" webhook={webhook} />],
           ['Latest results', <Results key="results" webhook={webhook} results={results} route={route} />],
+          ['Error rate', failed.length > 0 && <ErrorRate results={results} />],
+          ['Last error', lastError && <LastError delivery={lastError} route={route} />],
+          ['Secret', webhook.secret && <Secret text={webhook.secret} />],
         ]}
       />
       <LiveOnly>
-        <Actions webhook={webhook} route={route} />
+        <EndpointActions webhook={webhook} route={route} failed={failed} />
       </LiveOnly>
     </li>
+  );
+}
+
+/** How many of the attempts to reach an endpoint failed. */
+function ErrorRate({ results }: Pick<EndpointProps, 'results'>) {
+  const attempts = results.flatMap(({ attempts }) => attempts);
+  const failed = attempts.filter(({ error }) => error !== null).length;
+  return (
+    <>
+      {Math.round((100 * failed) / Math.max(1, attempts.length))} %{' '}
+      <span class="soft">
+        {failed.toLocaleString('en')} of {attempts.length.toLocaleString('en')} attempts failed
+      </span>
+    </>
+  );
+}
+
+/** Why the latest attempt that failed did so, and when, with a link to its delivery. */
+function LastError({ delivery: { id, attempts }, route }: { readonly delivery: Delivery; readonly route: Route }) {
+  const last = attempts.findLast(({ error }) => error !== null);
+  if (!last?.error) return null;
+  return (
+    <>
+      <a class="quiet-link" href={deliveryLink(route, id)}>
+        <UserText text={last.error} />
+      </a>{' '}
+      <Time at={last.at} />
+    </>
+  );
+}
+
+/** The secret of a webhook, hidden until somebody asks for it. */
+function Secret({ text }: { readonly text: string }) {
+  const [isShown, setShown] = useState(false);
+  if (!isShown)
+    return <Button icon={Eye} text="Show" class="quiet" aria-label="Show the secret" onClick={() => setShown(true)} />;
+  return (
+    <>
+      <code>{text}</code> <CopyButton text={text} />
+    </>
   );
 }
 
@@ -102,10 +158,12 @@ function Owner({ webhook: { tenantId, workspaceId } }: { readonly webhook: Webho
 }
 
 /** The latest results as a bar that leads to the deliveries, the newest on the right. */
-function Results({ webhook: { id }, results, route }: EndpointProps) {
+function Results({ webhook: { id }, results: all, route }: EndpointProps) {
+  const results = all.slice(-SHOWN_RESULTS);
   if (results.length === 0) return <span class="soft">none yet</span>;
-  const delivered = results.filter(({ state }) => state === 'delivered').length;
-  const text = `${delivered} of the latest ${plural(results.length, 'delivery', 'deliveries')} delivered`;
+  const failures = countFailures(results);
+  const text =
+    failures > 0 ? `${failures} of the last ${results.length} failed` : `none of the last ${results.length} failed`;
   const empty = Array.from({ length: SHOWN_RESULTS - results.length }, (_, index) => index);
   return (
     <a class="results" href={deliveryLink(route, undefined, { webhook: id })}>
@@ -115,102 +173,7 @@ function Results({ webhook: { id }, results, route }: EndpointProps) {
       {results.map((delivery) => (
         <i key={delivery.id} class={markOf(delivery).tone} title={`${markOf(delivery).text}: ${summarise(delivery)}`} />
       ))}{' '}
-      <span class="small">{text}</span>
+      <span class={failures > 0 ? 'small bad' : 'small soft'}>{text}</span>
     </a>
-  );
-}
-
-const ofTenant = (keys: Parameters<Parameters<typeof callService>[2]>[0]) => keys.find(({ tier }) => tier === 'tenant');
-
-/** Pauses, continues and deletes a webhook, by requests with the key of its tenant. */
-function Actions({ webhook: { id, tenantId, url, isActive }, route }: Pick<EndpointProps, 'webhook' | 'route'>) {
-  const { tenants } = useScope();
-  const { run, error, isRunning } = useAction();
-  const path = `/v1/webhooks/${id}`;
-  const change = (client: ControlClient) =>
-    callService(client, tenantId, ofTenant, path, { method: 'PATCH', body: JSON.stringify({ isActive: !isActive }) });
-  const remove = (client: ControlClient) => callService(client, tenantId, ofTenant, path, { method: 'DELETE' });
-  const sandbox = tenants.find((tenant) => tenant.isSandbox && tenant.id === tenantId)?.id;
-  const removeWithUndo = useUndoableChange('Before a webhook was deleted', remove, async () => sandbox);
-  return (
-    <>
-      <p class="buttons">
-        <Button
-          icon={isActive ? Pause : Play}
-          text={isActive ? 'Pause' : 'Turn on'}
-          disabled={isRunning}
-          onClick={() => run(change)}
-        />
-        <ButtonLink
-          icon={Zap}
-          text="Trigger an event"
-          href={deliveryLink(route, undefined, { open: 'event', webhook: id })}
-        />
-        <RemovalButton
-          label="Delete"
-          question={{ title: `Delete the webhook ${url}?`, text: `Its deliveries end. ${COST_OF_UNDO}` }}
-          change={removeWithUndo}
-        />
-      </p>
-      <Failure error={error} />
-    </>
-  );
-}
-
-/** The owners that a new webhook can have: each tenant in the scope, and each of its workspaces. */
-function listOwners({ tenants, tenant }: Scope) {
-  return tenants
-    .filter(({ id }) => tenant === undefined || id === tenant)
-    .flatMap(({ id: tenantId, name, workspaces }) => [
-      { tenantId, workspaceId: null, name: `${name}, all workspaces` },
-      ...workspaces.map((one) => ({ tenantId, workspaceId: one.id, name: `${name}, workspace ${one.name}` })),
-    ]);
-}
-
-function AddEndpoint({ isOpen }: { readonly isOpen: boolean }) {
-  const { run, error, isRunning } = useAction();
-  const scope = useScope();
-  const owners = listOwners(scope);
-  const add = async (client: ControlClient, data: FormData) => {
-    const owner = owners[Number(textIn(data, 'owner'))];
-    if (!owner) throw new Error('Choose an owner.');
-    const { tenantId, workspaceId } = owner;
-    const body = { url: textIn(data, 'url'), events: data.getAll('event'), ...(workspaceId && { workspaceId }) };
-    await callService(client, tenantId, ofTenant, '/v1/webhooks', { method: 'POST', body: JSON.stringify(body) });
-  };
-  const submit = async (data: FormData, { currentTarget: form }: { readonly currentTarget: HTMLFormElement }) => {
-    if (await run((client) => add(client, data))) form.reset();
-  };
-  return (
-    <details class="card" open={isOpen}>
-      <summary>Add an endpoint</summary>
-      <Form label="Add an endpoint" submit={submit}>
-        <TextField label="URL" name="url" type="url" required placeholder="http://127.0.0.1:3000/hook" />
-        <fieldset>
-          <legend class="small soft">Events</legend>
-          <span class="buttons">
-            {EVENTS.map((event) => (
-              <label key={event} class="check">
-                <input type="checkbox" name="event" value={event} defaultChecked={event === EVENTS[0]} />
-                {event}
-              </label>
-            ))}
-          </span>
-        </fieldset>
-        <Field label="Owner">
-          <select name="owner">
-            {owners.map(({ name }, index) => (
-              <option key={name} value={index}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Failure error={error} />
-        <p>
-          <Button icon={Plus} text="Add" type="submit" class="primary" disabled={isRunning} />
-        </p>
-      </Form>
-    </details>
   );
 }

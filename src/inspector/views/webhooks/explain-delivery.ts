@@ -2,6 +2,9 @@ import type { ReplyTo } from '../../../control/table/client.ts';
 import type { Route } from '../../page-route.ts';
 import type { Tone } from '../../parts.tsx';
 
+/** The kinds of events. */
+export const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
+
 /** What is shown about the state of a delivery. */
 type StateMark = { readonly text: string; readonly tone: Tone };
 
@@ -31,6 +34,51 @@ export function markOf({ state, attempts }: Delivery): StateMark {
 /** Returns the URL to which a delivery was sent, or will be sent. */
 export function urlOf({ attempts, webhookId }: Delivery, urls: ReadonlyMap<string, string>): string {
   return attempts.at(-1)?.url ?? urls.get(webhookId) ?? `webhook ${webhookId}`;
+}
+
+/** Returns the deliveries that failed or are failing, and that can be sent again. */
+export function failedOf(deliveries: readonly Delivery[]): readonly Delivery[] {
+  return deliveries.filter((delivery) => markOf(delivery).tone === 'bad');
+}
+
+/** What made attempts fail: the answer or the error of a receiver, with how often it did so, and when. */
+export interface FailureCause {
+  readonly webhookId: string;
+  readonly url: string;
+  /** The status of the answers; null if there was no answer. */
+  readonly status: number | null;
+  readonly error: string;
+  readonly attempts: number;
+  /** When the first and the last of the attempts were made, by the clock of their tenant. */
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Returns the causes of the attempts that failed, the most frequent first. */
+export function causesOf(deliveries: readonly Delivery[]): readonly FailureCause[] {
+  const causes = new Map<string, FailureCause>();
+  for (const { webhookId, attempts } of deliveries) {
+    for (const { url, status, error, at } of attempts) {
+      if (error === null) continue;
+      const key = [webhookId, url, status, error].join();
+      const { attempts = 0, first = at, last = at } = causes.get(key) ?? {};
+      causes.set(key, {
+        webhookId,
+        url,
+        status,
+        error,
+        attempts: attempts + 1,
+        first: at < first ? at : first,
+        last: at > last ? at : last,
+      });
+    }
+  }
+  return [...causes.values()].sort((one, other) => other.attempts - one.attempts);
+}
+
+/** Returns a URL as a row shows it: without its scheme and, on this machine, without its host. */
+export function shortenUrl(url: string): string {
+  return url.replace(/^https?:\/\//, '').replace(/^(?:127\.0\.0\.1|localhost)(?=:)/, '');
 }
 
 /** Writes each header in a line of its own. */

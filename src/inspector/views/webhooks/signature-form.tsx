@@ -5,9 +5,10 @@ import { deliveryLink, open } from '../../page-route.ts';
 import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
-import type { Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
+import { type Delivery, type DeliveryListProps, EVENTS, type Webhook } from './explain-delivery.ts';
 import type { SignatureCheck, SignatureInput } from './signature/explain-signature.ts';
 import { explainComputed, explainSignature } from './signature/explain-signature.ts';
+import { SignatureResult } from './signature-result.tsx';
 
 type FormProps = DeliveryListProps & { readonly initialDelivery: Delivery | undefined };
 
@@ -92,43 +93,6 @@ function describeComputed(computed: string, input: SignatureInput): string | und
   }
   return mistakes.length === 0 ? 'Your code computed the correct signature.' : mistakes.join(' ');
 }
-
-const SCHEMES = { standard: 'Signature by Standard Webhooks', hex: 'Hex HMAC of the body' } as const;
-
-/** Shows the steps of a verification, and why it fails. `label` says what was signed, such as `attempt 2`. */
-export function SignatureResult({ checks, label }: { checks: readonly SignatureCheck[]; label?: string }) {
-  return (
-    <>
-      {checks.map(({ scheme, steps, problems }) => (
-        <section key={scheme} class="signature" aria-label={label ? `${SCHEMES[scheme]}, ${label}` : SCHEMES[scheme]}>
-          <h3>
-            {SCHEMES[scheme]}:{' '}
-            <span class={problems.length === 0 ? 'good' : 'bad'}>
-              {problems.length === 0 ? 'verifies' : 'does not verify'}
-            </span>
-          </h3>
-          {problems.map((problem) => (
-            <p key={problem} class="bad">
-              {problem}
-            </p>
-          ))}
-          <ol class="steps">
-            {steps.map(({ title, result, isOk }) => (
-              <li key={title}>
-                <span class={isOk ? 'good' : 'bad'}>{isOk ? '✓' : '✗'}</span> {title}
-                <span class="hidden">{isOk ? '' : ' (failed)'}</span>
-                <pre>{result}</pre>
-              </li>
-            ))}
-          </ol>
-        </section>
-      ))}
-    </>
-  );
-}
-
-/** The kinds of events. */
-export const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 
 /** A form that triggers an event with any payload. At first it contains the payload of `initialDelivery`. */
 export function EventForm({ webhooks, initialDelivery, route }: FormProps) {

@@ -12,24 +12,31 @@ import {
   useComfortableRows,
   VirtualList,
 } from '../../list-view.tsx';
+import { createLivePart } from '../../live-view.tsx';
 import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
-import { createNameFinder, isInScope, useScope } from '../../scope.ts';
-import { ClockTime, formatMs, shortenIds, UserText, wordsOf } from '../../text.tsx';
+import { createOwnerFinder, isInScope, useScope } from '../../scope.ts';
+import { ClockTime, formatMs, shortenIds, Time, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useAction, useLoaded, useLog } from '../../use-loaded.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { Endpoints } from './endpoints.tsx';
 import {
   type Delivery,
   type DeliveryListProps,
+  failedOf,
   MARK_TEXTS,
   markOf,
+  shortenUrl,
   summarise,
   urlOf,
   type Webhook,
 } from './explain-delivery.ts';
-import { EventForm, SignatureForm } from './signature-form.tsx';
+import { FailureCauses, SendAgainButton } from './failure-causes.tsx';
 import { WebhookTabs } from './webhook-tabs.tsx';
+
+/** The forms for a signature and for an event, which a trace does not have. */
+const SignatureForm = createLivePart(async () => (await import('../live-views.ts')).SignatureForm);
+const EventForm = createLivePart(async () => (await import('../live-views.ts')).EventForm);
 
 /** The webhooks with their results; or the deliveries: a list, and beside it the open delivery or form. */
 export function WebhooksView({ route }: { readonly route: Route }) {
@@ -45,12 +52,16 @@ export function WebhooksView({ route }: { readonly route: Route }) {
       title="Webhooks"
       list={
         <>
-          <WebhookTabs route={route} current="deliveries" />
           {(!shown || error) && <Loading error={error} />}
           {shown && <DeliveryList {...shown} />}
         </>
       }
-      actions={<LiveOnly>{shown && <Actions deliveries={shown.deliveries} route={route} />}</LiveOnly>}
+      actions={
+        <>
+          <WebhookTabs route={route} current="deliveries" />
+          <LiveOnly>{shown && <Actions {...shown} />}</LiveOnly>
+        </>
+      }
       isWide
       detailLabel="Open delivery"
       detail={isOpen && (shown ? <Detail {...shown} /> : <Loading error={error} />)}
@@ -61,7 +72,7 @@ export function WebhooksView({ route }: { readonly route: Route }) {
 }
 
 /** The actions that do not need an open delivery. */
-function Actions({ deliveries, route }: Pick<DeliveryListProps, 'deliveries' | 'route'>) {
+function Actions({ deliveries, webhooks, route }: DeliveryListProps) {
   const { run, error, isRunning } = useAction();
   const scope = useScope();
   const held = deliveries.filter((one) => one.state === 'held' && isInScope(scope, one)).length;
@@ -71,6 +82,7 @@ function Actions({ deliveries, route }: Pick<DeliveryListProps, 'deliveries' | '
     <>
       <ButtonLink icon={Zap} text="Trigger an event" href={linkToForm('event')} />
       <ButtonLink icon={ShieldCheck} text="Check a signature" href={linkToForm('signature')} />
+      <SendAgainButton deliveries={failedOf(useChosenDeliveries({ deliveries, webhooks, route }).chosen)} />
       {held > 0 && <Button icon={Play} text={`Release ${held} held`} disabled={isRunning} onClick={release} />}
       <Failure error={error} />
     </>
@@ -107,19 +119,29 @@ export function useDeliveries() {
   return { list, error };
 }
 
-/** The deliveries that the search and the filters choose. */
+/** Returns the deliveries of the tenant, and those of them that the search and the filters choose. */
+function useChosenDeliveries({ deliveries, webhooks, route }: DeliveryListProps) {
+  const scope = useScope();
+  const { search = '', state, webhook } = route.options;
+  return useMemo(() => {
+    const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
+    const findOwner = createOwnerFinder(scope);
+    const owners = new Map(webhooks.map((one) => [one.id, ownerOf(one, findOwner)]));
+    const inScope = deliveries.filter((one) => isInScope(scope, one));
+    const words = wordsOf(search);
+    const namesOf = (one: Delivery) => [urlOf(one, urls), owners.get(one.webhookId)];
+    const chosen = inScope.filter((one) => isChosen(one, namesOf(one), words, route.options));
+    return { urls, owners, inScope, words, chosen };
+  }, [deliveries, webhooks, scope.tenants, scope.tenant, search, state, webhook]);
+}
+
+/** The deliveries that the search and the filters choose, and why they fail. */
 function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
   const scope = useScope();
-  const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
-  const nameOf = useMemo(() => createNameFinder(scope), [scope.tenants]);
-  const owners = new Map(webhooks.map((one) => [one.id, ownerOf(one, nameOf)]));
   const { isComfortable, rowsSwitch } = useComfortableRows();
   const ShownRow = isComfortable ? DeliveryRow : DeliveryLine;
-  const inScope = deliveries.filter((one) => isInScope(scope, one));
+  const { urls, owners, inScope, words, chosen } = useChosenDeliveries({ deliveries, webhooks, route });
   const { search = '', state = '', webhook = '' } = route.options;
-  const words = wordsOf(search);
-  const namesOf = (one: Delivery) => [urlOf(one, urls), owners.get(one.webhookId)];
-  const chosen = inScope.filter((one) => isChosen(one, namesOf(one), words, route.options));
   const change = (changes: Record<string, string>) =>
     open(deliveryLink(route, route.id, changes), { replace: 'search' in changes });
   return (
@@ -143,6 +165,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
         />
         {rowsSwitch}
       </div>
+      <FailureCauses deliveries={chosen} route={route} />
       <VirtualList
         key={JSON.stringify([scope.tenant, search, state, webhook])}
         label={`Deliveries, ${chosen.length} of ${inScope.length}`}
@@ -213,19 +236,15 @@ const HEADINGS = {
 };
 
 /** Returns the name of the workspace or the tenant to which a webhook belongs. A trace does not have it. */
-function ownerOf({ tenantId, workspaceId }: Webhook, nameOf: ReturnType<typeof createNameFinder>): string {
-  const id = workspaceId ?? tenantId;
-  return (nameOf(id) ?? shortenIds(id)) || 'not in the trace';
+function ownerOf(webhook: Webhook, findOwner: ReturnType<typeof createOwnerFinder>): string {
+  return (findOwner(webhook) ?? shortenIds(webhook.workspaceId ?? webhook.tenantId)) || 'not in the trace';
 }
 
 type RowProps = { delivery: Delivery; url: string; owner: string; find: readonly string[]; route: Route };
 
-/** Returns a URL as a row shows it. */
-const shorten = (url: string) => url.replace(/^https?:\/\//, '');
-
 /** One delivery of the list, in one line. */
 function DeliveryLine({ delivery, url, owner, find, route }: RowProps) {
-  const { id, event, createdAt, attempts, state } = delivery;
+  const { id, event, createdAt, attempts, state, nextAttemptAt } = delivery;
   const { text, tone } = markOf(delivery);
   const last = attempts.at(-1);
   return (
@@ -237,8 +256,17 @@ function DeliveryLine({ delivery, url, owner, find, route }: RowProps) {
         kind: <UserText text={event} find={find} />,
         what: (
           <>
-            <UserText text={shorten(url)} find={find} />{' '}
-            {state !== 'delivered' && <UserText inside="span" class="soft" text={summarise(delivery)} find={find} />}
+            <UserText text={shortenUrl(url)} find={find} />{' '}
+            {state !== 'delivered' && (
+              <span class="soft">
+                {nextAttemptAt !== null && attempts.length > 0 && (
+                  <>
+                    next <Time at={nextAttemptAt} /> ·{' '}
+                  </>
+                )}
+                <UserText text={summarise(delivery)} find={find} />
+              </span>
+            )}
           </>
         ),
         state: <Chip tone={tone} text={[text, last?.status].filter(Boolean).join(' ')} />,
@@ -262,7 +290,7 @@ function DeliveryRow({ delivery, url, owner, find, route }: RowProps) {
       tone={tone}
       who={<UserText text={event} find={find} />}
       when={<ClockTime at={createdAt} />}
-      what={<UserText text={shorten(url)} find={find} />}
+      what={<UserText text={shortenUrl(url)} find={find} />}
       state={<Chip tone={tone} text={text} />}
       more={<UserText text={`${owner} · ${summarise(delivery)}`} find={find} />}
     />

@@ -13,6 +13,7 @@ test('a key is rotated on the page, which shows that its stream closes', async (
 
   await page.getByRole('link', { name: 'Keys' }).click();
   await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
+  await page.getByText('Inbox key · Acme · in code: keys.acme.inboxes.helpdesk').waitFor();
   await page.getByText('1 inbox', { exact: true }).waitFor();
   const warning = answerNext(page, true);
   await page.getByRole('button', { name: 'Rotate' }).click();

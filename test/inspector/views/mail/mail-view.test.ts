@@ -23,6 +23,21 @@ describe('the view of the mail', () => {
     expect(await page.getByText('Choose a mail.').count()).toBe(0);
   });
 
+  test('keeps the names of sandboxes and their numbers apart, however long a name is', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const name = 'a sandbox of a test with a name that is much longer than the tree is wide';
+    const sandbox = server.mailbox.createSandbox({ name });
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: DANA, subject: 'One' });
+    const summary = page.locator('summary.sandbox', { hasText: name });
+    await summary.getByText(/unread/).waitFor({ state: 'attached' });
+    const [nameBox, countBox] = await Promise.all(
+      ['bdi', 'strong'].map((each) => summary.locator(each).evaluate((one) => one.getBoundingClientRect().toJSON())),
+    );
+    expect(nameBox.right).toBeLessThanOrEqual(countBox.left);
+    expect(await page.getByRole('link', { name: 'helpdesk' }).first().textContent()).toMatch(/^helpdesk \d/);
+  });
+
   test('shows mail as soon as it arrives, without making it read', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);
@@ -38,6 +53,16 @@ describe('the view of the mail', () => {
     expect(await page.getByRole('link', { name: 'https://shop.test/reset?code=1&x=2' }).count()).toBe(1);
     expect(page.url()).toBe(`${server.control}/#/mail/${message?.id}`);
     expect(server.mailbox.mail(String(message?.id)).isRead).toBe(false);
+  });
+
+  test('delivers the same mail several times', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?compose=true' });
+    await page.getByLabel('To (an inbox)').fill('helpdesk@acme.test');
+    await page.getByLabel('Subject').fill('Again and again');
+    await page.getByLabel('How many times').fill('4');
+    await page.getByRole('button', { name: 'Deliver', exact: true }).click();
+    await expect.poll(() => server.mailbox.messages({ subject: 'Again and again' }).length).toBe(4);
   });
 
   test('finds mail by a text, and lists a folder', async (context) => {

@@ -182,3 +182,19 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   }
 });
+
+test('a row says in which sandbox a request was, its path, and the subject of its mail', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/requests' });
+  const sandbox = server.mailbox.createSandbox({ name: 'checkout' });
+  const to = `helpdesk@${sandbox.domain}`;
+  const [message] = await sandbox.receiveMessage({ to, from: 'dana@customer.test', subject: 'Where is my order?' });
+  await send(server, 'GET', `/v1/inboxes/${message?.inboxId}/messages/${message?.id}`, sandbox.keys.inboxes.helpdesk);
+  await send(server, 'GET', '/v1/webhooks', sandbox.keys.workspaces.support);
+  await expect
+    .poll(() => rows(page).nth(1).textContent())
+    .toMatch(/getMessage Where is my order\? \/v1\/inboxes\/.*checkout · helpdesk/);
+  expect(await rows(page).first().textContent()).toMatch(/listWebhooks \/v1\/webhooks.*checkout · Support/);
+  await page.getByRole('searchbox').fill('checkout getMessage');
+  await expect.poll(() => rows(page).count()).toBe(1);
+});

@@ -16,6 +16,35 @@ describe('the view Run', () => {
     await page.getByRole('list', { name: 'What happened' }).getByText('Mail in').first().waitFor();
   });
 
+  test('creates a first tenant with an inbox, without a request of a client', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run', options: { fixtures: { tenants: {} } } });
+    await page.getByText(`curl -X POST ${server.url}/__mock/inboxes`).waitFor();
+    await page.getByRole('button', { name: 'Create a tenant with an inbox' }).click();
+    await page.getByRole('navigation', { name: 'Inboxes' }).getByRole('link', { name: 'helpdesk' }).waitFor();
+    await page.getByText('Add an inbox', { exact: true }).click();
+    await page.getByLabel('Name before the @').fill('billing');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Inboxes' }).getByRole('link', { name: 'billing' }).waitFor();
+    expect(server.mailbox.tenants()).toMatchObject([{ name: 'Acme' }]);
+    expect(server.mailbox.requests()).toEqual([]);
+  });
+
+  test('delivers a sample several times, and lists each with its result and tenant', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run' });
+    await page.getByRole('button', { name: 'Deliver a sample' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Samples' });
+    await dialog.getByRole('checkbox', { name: 'injection-plain' }).check();
+    await dialog.getByLabel('How many times each').fill('3');
+    await dialog.getByRole('button', { name: 'Deliver 1 sample' }).click();
+    await expect.poll(() => server.mailbox.samples().length).toBe(3);
+    await page.getByText('As a table').click();
+    const table = page.getByRole('table', { name: 'Samples and their results' });
+    await expect.poll(() => table.getByRole('row').count()).toBe(4);
+    expect(await table.getByRole('row').nth(1).textContent()).toMatch(/injection-plain.*not seen.*Acme/);
+  });
+
   test('shows mail, the requests about it, the mail that was sent and its answer, in this order', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/run' });

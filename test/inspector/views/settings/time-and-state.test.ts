@@ -11,7 +11,7 @@ describe('the views of time, state and choices', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Clock' }).getByText('Frozen', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Advance 3d' }).click();
-    await page.getByText('2026-03-04 09:00:00 UTC').waitFor();
+    await page.getByRole('region', { name: 'Clock' }).getByText('2026-03-04 09:00:00 UTC').waitFor();
     expect(server.mailbox.clock.now().toISOString()).toBe('2026-03-04T09:00:00.000Z');
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('Running').waitFor();
@@ -22,6 +22,32 @@ describe('the views of time, state and choices', () => {
     server.mailbox.clock.freeze();
     server.mailbox.trigger('message.received', { webhookId: server.mailbox.ids.acme.webhooks.everything });
     await page.getByRole('region', { name: 'Due next' }).getByRole('link', { name: 'message.received' }).waitFor();
+  });
+
+  test('join what is due for the same reason, and show all of it on demand', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/time' });
+    server.mailbox.clock.freeze();
+    for (let count = 0; count < 12; count += 1) {
+      const { id } = await server.mailbox.addWebhook({
+        url: `http://127.0.0.1:9/${count}`,
+        tenant: server.mailbox.ids.acme.tenant,
+      });
+      server.mailbox.trigger('message.received', { webhookId: id });
+      server.mailbox.trigger('message.received', { webhookId: id });
+    }
+    await server.mailbox.settled({ timeout: '20s' });
+    const due = page.getByRole('region', { name: 'Due next' });
+    await due.getByText('2 times').nth(9).waitFor();
+    await due
+      .getByText(/^attempt 2; attempt 1 failed: .*ECONNREFUSED/)
+      .first()
+      .waitFor();
+    expect(await due.getByRole('listitem').count()).toBe(10);
+    await due.getByRole('button', { name: 'Show 2 more' }).click();
+    await expect.poll(() => due.getByRole('listitem').count()).toBe(12);
+    await due.getByRole('link', { name: 'message.received' }).first().click();
+    await expect.poll(() => page.locator('.list .row').count()).toBe(2);
   });
 
   test('add a fault by a form, and remove it', async (context) => {
@@ -120,7 +146,7 @@ describe('the views of time, state and choices', () => {
     expect(await page.getByText('of all').count()).toBe(0);
     await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'lee@customer.test', subject: 'Inside' });
     await page.getByRole('link', { name: 'Compare' }).click();
-    await page.getByRole('region', { name: 'added' }).getByText('"subject": "Inside"').waitFor();
+    await page.getByRole('list', { name: 'added' }).getByText('mail “Inside”').waitFor();
     await page.getByLabel('Name').fill('later');
     await page.keyboard.press('Enter');
     await expect.poll(() => sandbox.checkpoints().map(({ name }) => name)).toEqual(['own', 'later']);
@@ -161,7 +187,17 @@ describe('the views of time, state and choices', () => {
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByText('Nothing differs.').waitFor();
     await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'New' });
-    await page.getByRole('region', { name: 'added' }).getByText('"subject": "New"').waitFor();
+    const added = page.getByRole('list', { name: 'added' });
+    await added.getByText('mail “New”').click();
+    await added.getByText('“dana@customer.test”').first().waitFor();
+    await fetch(`${server.url}/v1/inboxes/${server.mailbox.ids.acme.inboxes.helpdesk}`, {
+      method: 'PATCH',
+      headers: { 'X-API-Key': server.mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ displayName: 'Our helpdesk' }),
+    });
+    const changed = page.getByRole('list', { name: 'changed' });
+    await changed.getByText('inbox helpdesk@acme.test').waitFor();
+    await changed.getByText(/^displayName: .* → “Our helpdesk”$/).waitFor();
 
     await page.getByRole('region', { name: 'Difference' }).getByRole('combobox').selectOption('before');
     await page.getByText('Nothing differs.').waitFor();

@@ -192,13 +192,41 @@ test('an endpoint shows its events, owner and results; the one that fails comes 
   await page.getByRole('link', { name: 'Endpoints' }).click();
   const failing = server.mailbox.webhooks().find((webhook) => webhook.id === id);
   const first = page.getByRole('list', { name: 'Endpoints, 5' }).getByRole('listitem').first();
-  await first.getByText('1 of 3 failed').waitFor();
+  await first.getByText('20 %').or(first.getByText('33 %')).waitFor();
+  await first.getByText('1 of 3 attempts failed').waitFor();
+  await first.getByText('The receiver answered 500.').waitFor();
+  expect(await first.getByText(String(failing?.secret)).count()).toBe(0);
+  await first.getByRole('button', { name: 'Show the secret' }).click();
+  await first.getByText(String(failing?.secret)).waitFor();
   for (const text of [String(failing?.url), 'message.received', 'Acme, all workspaces', 'On']) {
     await first.getByText(text, { exact: true }).first().waitFor();
   }
   await expect.poll(() => first.locator('.results i.good').count()).toBe(2);
-  await first.getByRole('link', { name: '2 of the latest 3 deliveries delivered' }).click();
+  await first.getByRole('link', { name: '1 of the last 3 failed' }).click();
   await expect.poll(() => rows(page).count()).toBe(3);
+});
+
+test('failures are one line for each cause, and are sent again at once', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  server.mailbox.clock.freeze();
+  const broken = await startReceiver(context, server, 500, 500, 500);
+  const refusing = await startReceiver(context, server, 401, 401, 401);
+  for (const subject of ['One', 'Two', 'Three']) await receiveMail(server, subject);
+  await server.mailbox.settled({ timeout: '20s' });
+  const causes = page.locator('.causes');
+  await causes.getByText('6 attempts, 2 causes').waitFor();
+  const lines = causes.getByRole('listitem');
+  const port = new URL(await broken.receiver.listen()).port;
+  const line = lines.filter({ hasText: '500' });
+  expect(await line.textContent()).toMatch(new RegExp(`^ ?500from :${port}/hook3 attempts · first .*, last `));
+  expect(await rows(page).first().textContent()).toMatch(/next in .* · The receiver answered/);
+  await line.getByRole('link').click();
+  await expect.poll(() => rows(page).count()).toBe(3);
+  await page.getByRole('button', { name: 'Send 3 failed again' }).click();
+  await expect.poll(() => broken.receiver.requests.length).toBe(6);
+  expect(refusing.receiver.requests.length).toBe(3);
+  await expect.poll(() => rows(page).getByText('Delivered 200').count()).toBe(3);
 });
 
 test('an endpoint is added, paused and deleted as a client would do it', async (context) => {
@@ -306,7 +334,7 @@ test('the box finds out why a signature does not verify', async (context) => {
   await check.click();
   await page.getByText('No single mistake that this page knows leads to the signature').waitFor();
   const changes: [label: string, value: string, problem: string][] = [
-    ['Body, as your code', JSON.stringify(delivery?.payload, null, 2), 'The body was changed by a JSON round trip'],
+    ['Body, as your code', JSON.stringify(delivery?.payload, null, 2), 'The body was parsed and written again'],
     ['Body, as your code', '{"other":1}', 'The body was changed, from character 3'],
     ['Secret', 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX', 'The secret is wrong: it is not that of the webhook.'],
   ];

@@ -1,4 +1,13 @@
-import { decodeBase64, findMistake, type Scheme, type SignedParts, signCorrectly } from './find-mistake.ts';
+import { tryParseJson } from '../../../../basics/foreign-json.ts';
+import {
+  decodeBase64,
+  findMistake,
+  ROUND_TRIP,
+  type Scheme,
+  type SignedParts,
+  signCorrectly,
+  sortFields,
+} from './find-mistake.ts';
 
 /** A request that the emulator sent, which helps to find what was changed in a copy of it. */
 export interface SentRequest {
@@ -225,8 +234,17 @@ function findChanges(parts: SignedParts, sent: SentRequest, signatures: readonly
   return isIntended ? [`The fault ${fault} makes the verification fail on purpose.`] : changes;
 }
 
-/** Says where two bodies begin to differ. */
+/** Says where two bodies begin to differ, and whether they are the same JSON. */
 function describeDifference(sent: string, received: string): string {
+  const [sentValue, receivedValue] = [tryParseJson(sent), tryParseJson(received)].map(
+    (value) => value !== undefined && JSON.stringify(sortFields(value)),
+  );
+  if (sentValue !== false && sentValue === receivedValue) {
+    return (
+      'The body was parsed and written again: it is the same JSON as the emulator sent, in other bytes. ' +
+      `${ROUND_TRIP}`
+    );
+  }
   const end = Math.min(sent.length, received.length);
   let start = 0;
   while (start < end && sent[start] === received[start]) start += 1;

@@ -167,13 +167,14 @@ export function findMistake(
   return mistake && [mistake[side]];
 }
 
-const ROUND_TRIP = 'Verify the raw bytes of the request, before a JSON parser reads them.';
+/** What helps against a body that was parsed and written again. */
+export const ROUND_TRIP = 'Verify the raw bytes of the request, before JSON.parse.';
 
 /** Creates the mistake of verifying a body that a JSON parser has read and a JSON writer has written again. */
 const jsonMistake = (name: string, write: (value: unknown) => string | undefined): Mistake => ({
   changes: { body: (body) => ifJson(body, write) },
-  received: `The body was changed by a JSON round trip: the signature fits the same JSON ${name}. ${ROUND_TRIP}`,
-  computed: `Your code signed the body after a JSON round trip: ${name}. ${ROUND_TRIP}`,
+  received: `The body was parsed and written again: the signature fits the same JSON ${name}. ${ROUND_TRIP}`,
+  computed: `Your code signed a body that was parsed and written again: ${name}. ${ROUND_TRIP}`,
 });
 
 const bodyMistake = (body: (body: string) => string | undefined, received: string, computed: string): Mistake => ({
@@ -243,7 +244,8 @@ function writeSpaced(value: unknown): string {
     .join(', ')}}`;
 }
 
-function sortFields(value: unknown): unknown {
+/** Returns a JSON value with the fields of each object in the order of their names. */
+export function sortFields(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortFields);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
