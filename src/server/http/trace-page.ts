@@ -21,9 +21,9 @@ export async function writeTracePage(trace: Uint8Array): Promise<string> {
 
 /** Writes the inspector as an HTML file. `elements` say where it finds a trace, and `sources` what it may request. */
 async function writePage(elements: string, sources: string): Promise<string> {
-  const { script, style, icon } = await readInspectorParts();
-  const policy = createPagePolicy(script, [style], sources);
-  return `${pageHead({ title: 'Inspector', policy, icon, styles: [style] })}
+  const { script, styles, icon } = await readInspectorParts();
+  const policy = createPagePolicy(script, styles, sources);
+  return `${pageHead({ title: 'Inspector', policy, icon, styles })}
 <body>
 <noscript>The Inspector needs JavaScript. Without it, read the trace with the command show.</noscript>
 ${elements}<script type="module">${script}</script>
@@ -62,27 +62,34 @@ ${styles.map((style) => `<style>${style}</style>`).join('\n')}
 export interface InspectorParts {
   /** Its program, for a `script` element of the type `module`. */
   readonly script: string;
-  /** Its style, for a `style` element. */
-  readonly style: string;
+  /** Its styles, each for a `style` element. The first has the font itself. */
+  readonly styles: readonly string[];
   /** The URL of its icon, which has the icon itself. */
   readonly icon: string;
 }
 
 /** Reads the inspector for a page that needs no other file. @throws {ApiError} NOT_FOUND if it was not built. */
 export async function readInspectorParts(): Promise<InspectorParts> {
-  const names = ['inspector.js', 'inspector.css', 'icon.svg'] as const;
-  const files = await Promise.all(names.map(async (name) => Buffer.from(await readBuiltFile(name)).toString('utf8')));
-  const [code = '', style = '', icon = ''] = files;
+  const read = async (name: string, encoding: 'utf8' | 'base64' = 'utf8') =>
+    Buffer.from(await readBuiltFile(name)).toString(encoding);
+  const [code, style, fontStyle, font, icon] = await Promise.all([
+    read('inspector.js'),
+    read('inspector.css'),
+    read('font.css'),
+    read('inter.woff2', 'base64'),
+    read('icon.svg', 'base64'),
+  ]);
   // In the strings of a program, `\/` and `\x3c` mean the same characters, but do not end its element.
   const script = code.replaceAll('</script', '<\\/script').replaceAll('<!--', '\\x3c!--');
-  return { script, style, icon: `data:image/svg+xml;base64,${Buffer.from(icon).toString('base64')}` };
+  const fontFace = fontStyle.replace('/__mock/inspector/inter.woff2', `data:font/woff2;base64,${font}`);
+  return { script, styles: [fontFace, style], icon: `data:image/svg+xml;base64,${icon}` };
 }
 
 /** Returns the policy of a page that runs only this program, has only these styles, and requests only from `sources`. */
 export function createPagePolicy(script: string, styles: readonly string[], sources = "'none'"): string {
   return (
-    `default-src 'none'; script-src ${hashOf(script)}; style-src ${styles.map(hashOf).join(' ')}; img-src data:; ` +
-    `connect-src ${sources}; ` +
+    `default-src 'none'; script-src ${hashOf(script)}; style-src ${styles.map(hashOf).join(' ')}; ` +
+    `img-src data:; font-src data:; connect-src ${sources}; ` +
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
   );
 }
