@@ -2,6 +2,7 @@ import { escapeHtml } from '../basics/markup.ts';
 import { formatPercent } from '../basics/percent.ts';
 import { toPrintableLines } from '../basics/printable.ts';
 import { plural } from '../basics/text.ts';
+import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
 import { createPagePolicy, packTrace, pageHead, readInspectorParts } from '../server/http/trace-page.ts';
 import {
   type Column,
@@ -258,12 +259,7 @@ function writeDot({ key, described, hasRun }: ShownTrial): string {
 }
 
 /** Writes the trials that did not pass, by their reasons; nothing if there are none. */
-function writeReasons(
-  id: string,
-  title: string,
-  groups: readonly ReasonGroup[],
-  unmet: readonly ShownTrial[],
-): string {
+function writeReasons(id: string, title: string, groups: readonly ReasonGroup[], unmet: readonly ShownTrial[]): string {
   if (groups.length === 0) return '';
   const lists = groups.map(({ id, reason, trials }) => {
     const count = new Set(trials.map(({ scenario }) => scenario)).size;
@@ -292,7 +288,8 @@ const VERDICT_TONES = { yes: 'good', no: 'bad', 'cannot tell': 'warn' } as const
 /**
  * Writes what became of a trial: the verdict, each expectation, what the agent printed, and what became of the mail. It is
  * a part of the report, and the head of the page that shows the run of the trial. There its first line is shown too,
- * with links to the trials before and after it that did not pass. `data-mails` has the ids of the mails that decided.
+ * with links to the trials before and after it that did not pass. `data-mails` has the ids of the mails of
+ * the expectation that decided, which the run marks.
  */
 function writeTrial(trial: ShownTrial, unmet: readonly ShownTrial[]): string {
   const { key, scenario, described, report } = trial;
@@ -307,10 +304,18 @@ function writeTrial(trial: ShownTrial, unmet: readonly ShownTrial[]): string {
   const place = position < 0 ? '' : `<span class="soft">${position + 1} of ${unmet.length}</span>`;
   const ended = report.reason === null ? '' : `<p class="ended">${escapeHtml(report.reason)}</p>\n`;
   const [decisive] = listUnmet(report.expectations);
-  const ordered = [...listUnmet(report.expectations), ...report.expectations.filter(({ verdict }) => verdict === 'yes')];
+  const ordered = [
+    ...listUnmet(report.expectations),
+    ...report.expectations.filter(({ verdict }) => verdict === 'yes'),
+  ];
   const expectations = ordered.map((expectation) => {
     const { verdict, text, message } = expectation;
-    const said = verdict === 'yes' ? (message === null ? text : `So it is, but it was tried: ${text}`) : describeUnmet(expectation);
+    const said =
+      verdict === 'yes'
+        ? message === null
+          ? text
+          : `So it is, but it was tried: ${text}`
+        : describeUnmet(expectation);
     const mark = `<span class="mark" aria-hidden="true">${VERDICT_MARKS[verdict]}</span>`;
     const line = `<bdi>${escapeHtml(said)}</bdi>`;
     const shown =
@@ -319,6 +324,7 @@ function writeTrial(trial: ShownTrial, unmet: readonly ShownTrial[]): string {
         : `<details${expectation === decisive ? ' open' : ''}><summary>${line}</summary>${writePre(message)}</details>`;
     return `<li class="${VERDICT_TONES[verdict]}-mark">${mark} ${shown}</li>`;
   });
+  const isTold = report.expectations.some(({ message }) => message?.includes(STORY_TITLE));
   const printed = report.output.trimEnd();
   const lines = printed === '' ? 0 : printed.split('\n').length;
   const parts = [
@@ -328,13 +334,15 @@ function writeTrial(trial: ShownTrial, unmet: readonly ShownTrial[]): string {
     refused.length === 0
       ? ''
       : `<details><summary>Refused control calls (${refused.length})</summary>${writePre(refused.join('\n'))}</details>`,
-    report.story.length === 0
+    isTold || report.story.length === 0
       ? ''
       : `<details><summary>What happened to the mail (${plural(report.story.length, 'line')})</summary>${writePre(report.story.join('\n'))}</details>`,
   ];
-  const where = [report.requests, report.mails].map((count, index) => plural(count, index === 0 ? 'request' : 'sent mail'));
+  const where = [report.requests, report.mails].map((count, index) =>
+    plural(count, index === 0 ? 'request' : 'sent mail'),
+  );
   const mails = decisive?.mails ?? [];
-  return `<section class="trial" id="trial-${key}" aria-label="${escapeHtml(own)}" data-mails="${escapeHtml(mails.join(' '))}">
+  return `<section class="trial" id="trial-${key}" aria-label="${escapeHtml(own)}" data-mails="${escapeHtml(mails.join(' '))}" data-reason="${escapeHtml(described.summary)}">
 <div class="trial-head"><span class="chip ${TONES[outcome]}">${MARKS[outcome]} ${escapeHtml(word)}</span>
 <strong><bdi>${escapeHtml(scenario.name)}</bdi></strong> <span class="soft">trial ${number} of ${scenario.trials.length + scenario.notRun} · ${formatSeconds(report.realTimeMs)} · ${where.join(', ')}</span>
 <nav class="buttons" aria-label="Trials that did not pass">${link(before, 'prev', '‹ Previous failure')}${place}${link(after, 'next', 'Next failure ›')}</nav></div>

@@ -22,8 +22,9 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .report thead th:first-child, .report tbody th { width: 100%; max-width: 0; padding-left: 0; text-align: left; font-weight: 400; color: var(--text); white-space: normal; overflow-wrap: anywhere; }
 .report thead th:first-child { color: var(--soft); }
 .report .title { display: block; font-weight: 600; }
-.report summary.title { display: list-item; list-style-position: inside; }
-.report summary.title::marker { color: var(--soft); }
+.report summary.title { list-style: none; }
+.report summary.title::after { content: " ▸"; color: var(--soft); }
+.report details[open] > summary.title::after { content: " ▾"; }
 .report th p { margin: 0.15rem 0 var(--gap-1); max-width: 44rem; font-size: var(--small); }
 .report .line { display: none; }
 .report .besides { color: var(--soft); }
@@ -64,13 +65,17 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .trial-body > details > summary { color: var(--soft); }
 .trial-body .ended { margin: var(--gap-2) 0; font-weight: 600; }
 .expectations { list-style: none; margin: var(--gap-2) 0; padding: 0; }
-.expectations > li { display: grid; grid-template-columns: 1.25rem minmax(0, 1fr); padding-block: 0.1rem; }
+.expectations > li { display: grid; grid-template-columns: 1.25rem minmax(0, 1fr); align-items: baseline; padding-block: 0.1rem; }
 .expectations .mark { font-weight: 700; }
 .bad-mark > .mark { color: var(--bad); }
 .bad-mark > :not(.mark) { font-weight: 600; }
 .good-mark > .mark { color: var(--good); }
 .warn-mark > .mark { color: var(--warn); }
 .trial-body pre { font-weight: 400; margin: var(--gap-1) 0 var(--gap-2); padding: var(--gap-2) var(--gap-3); border: 1px solid var(--line); border-radius: var(--round); background: var(--sunken); }
+
+.bubble.place { border: 2px solid var(--bad); }
+.place-note { margin: 0 0 var(--gap-1); font-weight: 600; color: var(--bad); overflow-wrap: anywhere; }
+.place-end { padding: var(--gap-3); border-top: 2px solid var(--bad); }
 
 @media screen and (max-width: 1279px) {
   .report .besides { display: none; }
@@ -80,7 +85,7 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 }
 @media (max-width: 760px) {
   .report { padding: var(--gap-4); }
-  .report thead { position: absolute; clip-path: inset(50%); }
+  .report thead { display: none; }
   .report :is(table, tbody) { display: block; }
   .report tbody tr { display: block; padding-block: var(--gap-2); border-bottom: 1px solid var(--line); }
   .report tbody tr > th { display: block; max-width: none; padding: 0; border: 0; }

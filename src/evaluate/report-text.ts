@@ -1,5 +1,11 @@
 import { toPrintable } from '../basics/printable.ts';
-import { type DescribedEvaluation, type DescribedTrial, describeEvaluation, indent, textOfCell } from './describe-evaluation.ts';
+import {
+  type DescribedEvaluation,
+  type DescribedTrial,
+  describeEvaluation,
+  indent,
+  textOfCell,
+} from './describe-evaluation.ts';
 import type { Evaluation } from './evaluation.ts';
 
 /** Writes a table of the scenarios, and below it each trial that did not pass, with its story. */

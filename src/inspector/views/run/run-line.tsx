@@ -1,4 +1,4 @@
-import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
+import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, X, Zap } from 'lucide';
 import { type ComponentChildren, Fragment } from 'preact';
 import { plural } from '../../../basics/text.ts';
 import type { FeedData } from '../../../control/journal/feed-event.ts';
@@ -24,8 +24,11 @@ function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail
   const { kind, realTime, data } = mail;
   const { id, from, to, subject, plainBody } = data.mail;
   const isOut = kind === 'mail-sent';
+  const { trial } = useInspector();
+  const isPlace = trial?.mails.has(id) ?? false;
   return (
-    <li class={`bubble ${isOut ? 'outbound' : ''}`}>
+    <li class={`bubble ${isOut ? 'outbound' : ''} ${isPlace ? 'place' : ''}`}>
+      {isPlace && <PlaceNote text={`Why this trial did not pass. ${trial?.reason}`} />}
       <p class="small soft">
         <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
         {isOut ? 'Mail out to' : data.source === 'correspondent' ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
@@ -38,6 +41,15 @@ function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail
       {sample && <SampleCard sample={sample} />}
       {deliveries.length > 0 && <Deliveries events={deliveries} />}
     </li>
+  );
+}
+
+/** Says why a place of a run is marked. */
+export function PlaceNote({ text }: { readonly text: string }) {
+  return (
+    <p class="place-note small">
+      <Icon icon={X} /> <UserText text={text} />
+    </p>
   );
 }
 

@@ -25,6 +25,7 @@ import { RemovalButton } from '../../undo.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
+import { PlaceNote } from './run-line.tsx';
 import { LANES, type RunLog } from './run-log.ts';
 import { Strip } from './strip.tsx';
 import { counterpartsOf, createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
@@ -92,10 +93,22 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
             <StartPage />
           </LiveOnly>
         )}
+        <TrialEnd />
         <LiveOnly>
           <Correspondents />
         </LiveOnly>
       </Timeline>
+    </div>
+  );
+}
+
+/** At the end of the run of a trial, says why the trial did not pass. */
+function TrialEnd() {
+  const { trial } = useInspector();
+  if (!trial?.reason) return null;
+  return (
+    <div class="place-end">
+      <PlaceNote text={`The trial ended here. ${trial.reason}`} />
     </div>
   );
 }
