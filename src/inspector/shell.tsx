@@ -264,9 +264,20 @@ function Clock({ scope, children }: { readonly scope: Scope; readonly children: 
     const timer = setInterval(() => setRealMs(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
+  const { isTrace } = useInspector();
+  const { value: start } = useLoaded((client) => loadStart(client, isTrace), 'start', noEvent);
   const aheadMs = clock ? clock.nowMs - (clock.frozen ? realMs : clock.readAtMs) : 0;
-  const now = { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock?.frozen ?? false, clocksDiffer, realMs };
+  const now = { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock?.frozen ?? false, clocksDiffer, realMs, start };
   return <NowContext.Provider value={now}>{children}</NowContext.Provider>;
+}
+
+/** Returns when the run of a trace began; undefined for an emulator. */
+async function loadStart(client: ControlClient, isTrace: boolean) {
+  if (!isTrace) return undefined;
+  for await (const event of await client.readFeed({ lastEventId: '0', follow: false })) {
+    if ('at' in event) return { atMs: Date.parse(event.at), realMs: Date.parse(event.realTime) };
+  }
+  return undefined;
 }
 
 /** The clocks of at most this many tenants are compared. */
