@@ -1,9 +1,10 @@
 import { escapeHtml } from '../basics/markup.ts';
+import { writePageHead } from '../basics/page-file.ts';
 import { formatPercent } from '../basics/percent.ts';
 import { toPrintableLines } from '../basics/printable.ts';
 import { plural } from '../basics/text.ts';
 import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
-import { createPagePolicy, packTrace, pageHead, readInspectorParts } from '../server/http/trace-page.ts';
+import { packTrace, readInspectorParts } from '../server/http/trace-page.ts';
 import {
   type Column,
   type DescribedEvaluation,
@@ -32,8 +33,6 @@ export async function writeEvaluationPage(
   readTrace: (key: string) => string | undefined,
 ): Promise<Iterable<string>> {
   const { script, styles, icon } = await readInspectorParts();
-  const allStyles = [...styles, REPORT_STYLE];
-  const policy = createPagePolicy(script, allStyles);
   const present = new Set<string>();
   const elements: string[] = [];
   for (const [index, { trials }] of evaluation.scenarios.entries()) {
@@ -45,7 +44,7 @@ export async function writeEvaluationPage(
       elements.push(await packTrace(`trace-${key}`, trace));
     }
   }
-  const head = pageHead({ title: 'Evaluation', policy, icon, styles: allStyles });
+  const head = await writePageHead('Evaluation', { script, styles: [...styles, REPORT_STYLE], icon });
   const start = `${head}\n<body>\n`;
   const end = `<script type="module">${script}</script>\n</body>\n</html>\n`;
   return [start, writeReport(evaluation, present), ...elements, end];
@@ -321,22 +320,25 @@ function writeTrial(trial: ShownTrial, unmet: readonly ShownTrial[]): string {
     const shown =
       message === null
         ? line
-        : `<details${expectation === decisive ? ' open' : ''}><summary>${line}</summary>${writePre(message)}</details>`;
+        : `<details${expectation === decisive ? ' open' : ''}><summary>${line}</summary>${writePre(splitStory(message).result)}</details>`;
     return `<li class="${VERDICT_TONES[verdict]}-mark">${mark} ${shown}</li>`;
   });
-  const isTold = report.expectations.some(({ message }) => message?.includes(STORY_TITLE));
+  const told = new Set(
+    report.expectations.map(({ message }) => splitStory(message).story).filter((each) => each !== ''),
+  );
+  const story = (told.size > 0 ? [...told] : report.story).join('\n');
   const printed = report.output.trimEnd();
-  const lines = printed === '' ? 0 : printed.split('\n').length;
+  const counted = (text: string) => plural(text.split('\n').length, 'line');
   const parts = [
     printed === ''
       ? '<p class="soft">The agent printed nothing.</p>'
-      : `<details><summary>What the agent printed (${plural(lines, 'line')})</summary>${writePre(printed)}</details>`,
+      : `<details open><summary>What the agent printed (${counted(printed)})</summary>${writePre(printed)}</details>`,
     refused.length === 0
       ? ''
       : `<details><summary>Refused control calls (${refused.length})</summary>${writePre(refused.join('\n'))}</details>`,
-    isTold || report.story.length === 0
+    story === ''
       ? ''
-      : `<details><summary>What happened to the mail (${plural(report.story.length, 'line')})</summary>${writePre(report.story.join('\n'))}</details>`,
+      : `<details><summary>What happened to the mail (${counted(story)})</summary>${writePre(story)}</details>`,
   ];
   const where = [report.requests, report.mails].map((count, index) =>
     plural(count, index === 0 ? 'request' : 'sent mail'),
@@ -347,10 +349,30 @@ function writeTrial(trial: ShownTrial, unmet: readonly ShownTrial[]): string {
 <strong><bdi>${escapeHtml(scenario.name)}</bdi></strong> <span class="soft">trial ${number} of ${scenario.trials.length + scenario.notRun} · ${formatSeconds(report.realTimeMs)} · ${where.join(', ')}</span>
 <nav class="buttons" aria-label="Trials that did not pass">${link(before, 'prev', '‹ Previous failure')}${place}${link(after, 'next', 'Next failure ›')}</nav></div>
 <div class="trial-body">
+<div>
 ${ended}<ul class="expectations">${expectations.join('')}</ul>
+</div>
+<div>
 ${parts.filter((each) => each !== '').join('\n')}
 </div>
+</div>
 </section>`;
+}
+
+/**
+ * Splits the message of an expectation into its result and the story of the mail, which the page shows once. The lines of
+ * a story are indented; what follows is the result of another alternative.
+ */
+function splitStory(message: string | null): { readonly result: string; readonly story: string } {
+  const result: string[] = [];
+  const story: string[] = [];
+  let isStory = false;
+  for (const line of message?.split('\n') ?? []) {
+    isStory = line === STORY_TITLE || (isStory && line.startsWith('  '));
+    if (!isStory) result.push(line);
+    else if (line !== STORY_TITLE) story.push(line.slice(2));
+  }
+  return { result: result.join('\n'), story: story.join('\n') };
 }
 
 /** Writes a text of somebody else in its own lines. The text cannot turn the order of a line around. */

@@ -62,7 +62,11 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .trial-head nav { margin-left: auto; flex-wrap: nowrap; white-space: nowrap; }
 .trial-body { overflow-wrap: anywhere; }
 .trial-body summary { cursor: pointer; }
-.trial-body > details > summary { color: var(--soft); }
+.trial-body > div > details > summary { color: var(--soft); }
+.trial-slot .trial-body { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 var(--gap-5); align-items: start; }
+.trial-slot .trial-body > div { padding-top: var(--gap-2); }
+.trial-slot .expectations { margin: 0; }
+.bar .button { flex: none; white-space: nowrap; }
 .trial-body .ended { margin: var(--gap-2) 0; font-weight: 600; }
 .expectations { list-style: none; margin: var(--gap-2) 0; padding: 0; }
 .expectations > li { display: grid; grid-template-columns: 1.25rem minmax(0, 1fr); align-items: baseline; padding-block: 0.1rem; }
@@ -94,7 +98,9 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
   .report .line.bad { color: var(--bad); }
   .report .why { display: none; }
   .report .dot { min-width: 1.9rem; min-height: 1.9rem; line-height: 1.9rem; }
+  .trial-slot { max-height: 36dvh; }
   .trial-slot .trial { padding: var(--gap-2) var(--gap-3); }
+  .trial-slot .trial-body { display: block; }
   .trial-head nav { margin-left: 0; }
 }
 @media print {
@@ -107,5 +113,8 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
   .report .why a { overflow: visible; white-space: normal; }
   .report details::details-content { content-visibility: visible; display: block; block-size: auto; }
   .report .share, .report .dot, .chip { print-color-adjust: exact; }
+  .trial-slot { max-height: none; overflow: visible; }
+  .trial-head nav { display: none; }
+  .trial-slot details::details-content { content-visibility: visible; display: block; block-size: auto; }
 }
 `;

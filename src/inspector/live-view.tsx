@@ -6,7 +6,7 @@ import { noEvent, useLoaded } from './use-loaded.ts';
  * Creates a view whose code the browser loads when the view is opened. The page of a trace in one file has no such view,
  * because it can load nothing.
  */
-export function createLiveView(name: keyof typeof import('./views/live-views.ts')) {
+export function createLiveView(name: Exclude<keyof typeof import('./views/live-views.ts'), 'writeOwnPage'>) {
   return function LiveView({ route }: { readonly route: Route }) {
     const { value: views, error } = useLoaded(() => import('./views/live-views.ts'), 'live views', noEvent);
     const View = views?.[name];

@@ -267,7 +267,13 @@ function Clock({ scope, children }: { readonly scope: Scope; readonly children: 
   const { isTrace } = useInspector();
   const { value: start } = useLoaded((client) => loadStart(client, isTrace), 'start', noEvent);
   const aheadMs = clock ? clock.nowMs - (clock.frozen ? realMs : clock.readAtMs) : 0;
-  const now = { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock?.frozen ?? false, clocksDiffer, realMs, start };
+  const now = {
+    offsetMs: isSmall(aheadMs) ? 0 : aheadMs,
+    isFrozen: clock?.frozen ?? false,
+    clocksDiffer,
+    realMs,
+    start,
+  };
   return <NowContext.Provider value={now}>{children}</NowContext.Provider>;
 }
 

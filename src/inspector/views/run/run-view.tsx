@@ -27,6 +27,7 @@ import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
 import { PlaceNote } from './run-line.tsx';
 import { LANES, type RunLog } from './run-log.ts';
+import { Share } from './share.tsx';
 import { Strip } from './strip.tsx';
 import { counterpartsOf, createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
 import { Timeline } from './timeline-list.tsx';
@@ -63,6 +64,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
             <h1>Run</h1>
             <LiveOnly>
               <SamplesButton text="Samples" />
+              <Share />
             </LiveOnly>
           </span>
           <RunFilters log={value.log} counterparts={counterparts} options={options} change={change} />
