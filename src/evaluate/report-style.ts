@@ -23,7 +23,7 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .report thead th:first-child { color: var(--soft); }
 .report .title { display: block; font-weight: 600; }
 .report summary.title { list-style: none; }
-.report summary.title::after { content: " ▸"; color: var(--soft); }
+.report summary.title::after { content: " ▸"; line-height: 0; color: var(--soft); }
 .report details[open] > summary.title::after { content: " ▾"; }
 .report th p { margin: 0.15rem 0 var(--gap-1); max-width: 44rem; font-size: var(--small); }
 .report .line { display: none; }
@@ -89,6 +89,7 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 }
 @media (max-width: 760px) {
   .report { padding: var(--gap-4); }
+  .report dl { column-gap: var(--gap-5); }
   .report thead { display: none; }
   .report :is(table, tbody) { display: block; }
   .report tbody tr { display: block; padding-block: var(--gap-2); border-bottom: 1px solid var(--line); }
