@@ -17,7 +17,7 @@ export function Share() {
       <Button icon={Share2} text="Share" onClick={() => dialog.current?.showModal()} />
       <dialog ref={dialog} class="share-dialog" aria-labelledby="share-title">
         <form method="dialog">
-          <h1 id="share-title">Share this run</h1>
+          <h2 id="share-title">Share this run</h2>
           <p class="soft">
             The files have everything {sandbox === undefined ? 'of every tenant' : 'of this sandbox'} since the start or
             the latest reset. Keys and secrets in them are masked.
