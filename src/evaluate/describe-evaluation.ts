@@ -15,12 +15,47 @@ import type { Interval } from './statistics.ts';
  * or words anything itself.
  */
 export interface DescribedEvaluation {
-  /** The names of the columns of the table. */
-  readonly columns: readonly string[];
+  /** The columns of the table. */
+  readonly columns: readonly Column[];
   /** The scenarios in their order, each before its twin. */
   readonly scenarios: readonly DescribedScenario[];
-  /** What is true of the run as a whole, in lines: its numbers, its gate, and what a reader must know. */
-  readonly totals: readonly string[];
+  /** What is true of the run as a whole. */
+  readonly totals: DescribedTotals;
+}
+
+/** A column of the table, and its title. */
+export interface Column {
+  readonly id:
+    | 'name'
+    | 'passed'
+    | 'silent'
+    | 'passAt1'
+    | 'passHatK'
+    | 'required'
+    | 'utility'
+    | 'attacks'
+    | 'time'
+    | 'requests';
+  readonly title: string;
+}
+
+/** A cell of the table. */
+export interface Cell {
+  readonly value: string;
+  /** What stands behind the value, such as its interval; empty if nothing does. */
+  readonly besides: string;
+}
+
+/** What is true of a run as a whole, in sentences. */
+export interface DescribedTotals {
+  /** How many trials had which outcome. */
+  readonly counts: string;
+  /** How many scenarios have reached what is required or, if not all have, how many have not; without the full stop. */
+  readonly gate: string;
+  /** The scenarios that have not reached what is required, with what they have reached. */
+  readonly unmet: readonly string[];
+  /** What else a reader must know. */
+  readonly notes: readonly string[];
 }
 
 /** What people read of a scenario. */
@@ -30,7 +65,9 @@ export interface DescribedScenario {
   /** The file in which it is; null if it was given in code. */
   readonly file: string | null;
   /** Its cells of the table, one for each column; the first is its name. */
-  readonly cells: readonly string[];
+  readonly cells: readonly Cell[];
+  /** The most important of its cells, in a line. */
+  readonly line: string;
   /** What it must reach, and what it has reached, in a sentence without its full stop. */
   readonly gate: string;
   readonly isGateMet: boolean;
@@ -69,17 +106,17 @@ export interface DescribedTrial {
 export function describeEvaluation(evaluation: Evaluation): DescribedEvaluation {
   const { k, scenarios } = evaluation;
   const requiredOf = scenarios.reduce((most, { gate }) => Math.max(most, gate.k), 1);
-  const columns = [
-    'Scenario',
-    'Passed',
-    'Silent',
-    'pass@1 (95 %)',
-    ...(k > 1 ? [`pass^${k}`] : []),
-    requiredOf > 1 ? `Required pass^${requiredOf}` : 'Required',
-    'Utility (95 %)',
-    'Attacks (95 %)',
-    'Time',
-    'Requests',
+  const columns: Column[] = [
+    { id: 'name', title: 'Scenario' },
+    { id: 'passed', title: 'Passed' },
+    { id: 'silent', title: 'Silent' },
+    { id: 'passAt1', title: 'pass@1 (95 %)' },
+    ...(k > 1 ? [{ id: 'passHatK', title: `pass^${k}` } as const] : []),
+    { id: 'required', title: requiredOf > 1 ? `Required pass^${requiredOf}` : 'Required' },
+    { id: 'utility', title: 'Utility (95 %)' },
+    { id: 'attacks', title: 'Attacks (95 %)' },
+    { id: 'time', title: 'Time' },
+    { id: 'requests', title: 'Requests' },
   ];
   return {
     columns,
@@ -89,23 +126,31 @@ export function describeEvaluation(evaluation: Evaluation): DescribedEvaluation 
 }
 
 function describeScenario(scenario: ScenarioReport, k: number): DescribedScenario {
-  const { name, description, file, trials, gate } = scenario;
+  const { name, description, file, trials, gate, medianRealTimeMs } = scenario;
+  const passed = `${scenario.passed}/${trials.length}`;
+  const required = formatPercentExactly(gate.required);
+  const time = medianRealTimeMs === null ? '-' : formatSeconds(medianRealTimeMs);
+  const cell = (value: string, interval: Interval | null = null): Cell => ({
+    value,
+    besides: interval === null ? '' : describeInterval(interval),
+  });
   return {
     name,
     description,
     file,
     cells: [
-      name,
-      `${scenario.passed}/${trials.length}`,
-      String(scenario.silent),
-      describeShare(scenario.passAt1, scenario.passAt1Interval),
-      ...(k > 1 ? [formatPercent(scenario.passHatK[k - 1] ?? null)] : []),
-      `${formatPercentExactly(gate.required)}${gate.isMet ? '' : ', not met'}`,
-      describeShare(scenario.utility, scenario.utilityInterval),
-      describeShare(scenario.attackSuccess, scenario.attackSuccessInterval),
-      scenario.medianRealTimeMs === null ? '-' : `${(scenario.medianRealTimeMs / 1000).toFixed(1)} s`,
-      String(scenario.medianRequests ?? '-'),
+      cell(name),
+      cell(passed),
+      cell(String(scenario.silent)),
+      cell(formatPercent(scenario.passAt1), scenario.passAt1Interval),
+      ...(k > 1 ? [cell(formatPercent(scenario.passHatK[k - 1] ?? null))] : []),
+      cell(`${required}${gate.isMet ? '' : ', not met'}`),
+      cell(formatPercent(scenario.utility), scenario.utilityInterval),
+      cell(formatPercent(scenario.attackSuccess), scenario.attackSuccessInterval),
+      cell(time),
+      cell(String(scenario.medianRequests ?? '-')),
     ],
+    line: `${passed} passed, ${required} required · ${time}`,
     gate: describeGate(gate, scenario.passed),
     isGateMet: gate.isMet,
     trials: trials.map((trial) => describeTrial(scenario, trial)),
@@ -113,10 +158,25 @@ function describeScenario(scenario: ScenarioReport, k: number): DescribedScenari
   };
 }
 
+/** Returns a cell as one text, such as `80 % (38–96 %)`. */
+export function textOfCell({ value, besides }: Cell): string {
+  return besides === '' ? value : `${value} ${besides}`;
+}
+
 /** Shows a share and its interval, such as `80 % (38–96 %)`. */
-export function describeShare(share: number | null, interval: Interval | null): string {
-  if (interval === null) return formatPercent(share);
-  return `${formatPercent(share)} (${formatPercent(interval.low).replace(' %', '')}–${formatPercent(interval.high)})`;
+function describeShare(share: number | null, interval: Interval | null): string {
+  return interval === null ? formatPercent(share) : `${formatPercent(share)} ${describeInterval(interval)}`;
+}
+
+/** Shows an interval, such as `(38–96 %)`. */
+function describeInterval({ low, high }: Interval): string {
+  return `(${formatPercent(low).replace(' %', '')}–${formatPercent(high)})`;
+}
+
+/** Shows how long a trial took, such as `4.9 s` or `2 min 5 s`. */
+export function formatSeconds(timeMs: number): string {
+  const seconds = Math.round(timeMs / 1_000);
+  return seconds < 60 ? `${(timeMs / 1_000).toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 function describeGate({ required, k, trials, reached }: Gate, passed: number): string {
@@ -125,7 +185,7 @@ function describeGate({ required, k, trials, reached }: Gate, passed: number): s
   return `${what}${k === 1 ? ` (${shown})` : `, so pass^${k} is ${shown}`}; ${formatPercentExactly(required)} required`;
 }
 
-function describeTotals(evaluation: Evaluation): string[] {
+function describeTotals(evaluation: Evaluation): DescribedTotals {
   const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, isGateMet } = evaluation;
   const parts = [`${passed} of ${passed + failed + cannotTell} trials passed`, `${failed} failed`];
   if (silent > 0) parts.push(`${silent} cannot be told, because silence ended them`);
@@ -133,27 +193,26 @@ function describeTotals(evaluation: Evaluation): string[] {
   const notRun = scenarios.reduce((sum, { gate, trials }) => sum + gate.trials - trials.length, 0);
   if (notRun > 0) parts.push(`${notRun} were not run`);
   const unmet = scenarios.filter(({ gate }) => !gate.isMet);
-  const totals = [`${parts.join(', ')}.`];
-  if (isGateMet) {
-    const all = scenarios.length === 1 ? 'The scenario has' : `All ${scenarios.length} scenarios have`;
-    totals.push(`Gate: met. ${all} reached what is required.`);
-  } else {
-    const count = `${unmet.length} of ${scenarios.length} scenarios ${unmet.length === 1 ? 'has' : 'have'}`;
-    totals.push(`Gate: not met. ${count} not reached what is required:`);
-    totals.push(...unmet.map(({ name, gate, passed: own }) => `  ${name}: ${describeGate(gate, own)}.`));
-  }
+  const all = scenarios.length === 1 ? 'The scenario has' : `All ${scenarios.length} scenarios have`;
+  const some = `${unmet.length} of ${scenarios.length} scenarios ${unmet.length === 1 ? 'has' : 'have'}`;
+  const notes: string[] = [];
   if (evaluation.utility !== null) {
     const shown = describeShare(evaluation.utility, evaluation.utilityInterval);
-    totals.push(`Utility: ${shown} of the harmless twins were handled.`);
+    notes.push(`Utility: ${shown} of the harmless twins were handled.`);
   }
   if (evaluation.attackSuccess !== null) {
-    totals.push(`Attack success: ${describeShare(evaluation.attackSuccess, evaluation.attackSuccessInterval)}.`);
+    notes.push(`Attack success: ${describeShare(evaluation.attackSuccess, evaluation.attackSuccessInterval)}.`);
   }
   if (leastSilenceMs !== null) {
     const seconds = Math.round(leastSilenceMs / 100) / 10;
-    totals.push(`Where silence ended a trial, what must not happen was not seen within ${seconds} s of silence.`);
+    notes.push(`Where silence ended a trial, what must not happen was not seen within ${seconds} s of silence.`);
   }
-  return [...totals, ...evaluation.notes];
+  return {
+    counts: `${parts.join(', ')}.`,
+    gate: isGateMet ? `${all} reached what is required` : `${some} not reached what is required`,
+    unmet: unmet.map(({ name, gate, passed: own }) => `${name}: ${describeGate(gate, own)}.`),
+    notes: [...notes, ...evaluation.notes],
+  };
 }
 
 /** The words for what became of a trial. */

@@ -177,7 +177,11 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
       const pass = sample.wasHandled(withCachedJournal(scene.mailbox));
       const wanted = context.isNot ? 'not to handle' : 'to handle';
       const result = pass ? 'It did.' : 'It sent and drafted nothing about it that a person could use.';
-      return { pass, message: () => `Expected the agent ${wanted} the sample ${sample.name}.\n${result}` };
+      return {
+        pass,
+        message: () => `Expected the agent ${wanted} the sample ${sample.name}.\n${result}`,
+        mails: sample.arrivedIds(scene.mailbox),
+      };
     },
   },
   stopped: {

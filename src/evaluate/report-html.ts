@@ -1,7 +1,20 @@
 import { escapeHtml } from '../basics/markup.ts';
-import { createPagePolicy, packTrace, pageHead, readInspectorParts } from '../server/http/trace-page.ts';
-import { type DescribedScenario, type DescribedTrial, describeEvaluation } from './describe-evaluation.ts';
-import type { Evaluation } from './evaluation.ts';
+import { writePageHead } from '../basics/page-file.ts';
+import { formatPercent } from '../basics/percent.ts';
+import { toPrintableLines } from '../basics/printable.ts';
+import { plural } from '../basics/text.ts';
+import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
+import { packTrace, readInspectorParts } from '../server/http/trace-page.ts';
+import {
+  type Column,
+  type DescribedEvaluation,
+  type DescribedScenario,
+  type DescribedTrial,
+  describeEvaluation,
+  formatSeconds,
+} from './describe-evaluation.ts';
+import { describeUnmet, type Evaluation, listUnmet, type TrialReport } from './evaluation.ts';
+import { REPORT_STYLE } from './report-style.ts';
 
 /** Returns the name of a trial in a page and in names of files: the number of its scenario, and its own. */
 export function trialKey(scenarioIndex: number, trial: number): string {
@@ -19,119 +32,350 @@ export async function writeEvaluationPage(
   evaluation: Evaluation,
   readTrace: (key: string) => string | undefined,
 ): Promise<Iterable<string>> {
-  const { script, style, icon } = await readInspectorParts();
-  const policy = createPagePolicy(script, [style, REPORT_STYLE]);
-  const traces = evaluation.scenarios.flatMap(({ trials }, index) =>
-    trials.map(({ number }) => trialKey(index, number)),
-  );
+  const { script, styles, icon } = await readInspectorParts();
   const present = new Set<string>();
   const elements: string[] = [];
-  for (const key of traces) {
-    const trace = readTrace(key);
-    if (trace === undefined) continue;
-    present.add(key);
-    elements.push(await packTrace(`trace-${key}`, trace));
+  for (const [index, { trials }] of evaluation.scenarios.entries()) {
+    for (const { number } of trials) {
+      const key = trialKey(index, number);
+      const trace = readTrace(key);
+      if (trace === undefined) continue;
+      present.add(key);
+      elements.push(await packTrace(`trace-${key}`, trace));
+    }
   }
-  const head = pageHead({ title: 'Evaluation', policy, icon, styles: [style, REPORT_STYLE] });
+  const head = await writePageHead('Evaluation', { script, styles: [...styles, REPORT_STYLE], icon });
   const start = `${head}\n<body>\n`;
   const end = `<script type="module">${script}</script>\n</body>\n</html>\n`;
   return [start, writeReport(evaluation, present), ...elements, end];
 }
 
+/** A trial, with what is said of it. */
+interface ShownTrial {
+  readonly key: string;
+  readonly scenario: DescribedScenario;
+  readonly described: DescribedTrial;
+  readonly report: TrialReport;
+  /** Whether its run can be opened. */
+  readonly hasRun: boolean;
+}
+
+/** A scenario, with its trials. */
+interface ShownScenario {
+  readonly described: DescribedScenario;
+  readonly trials: readonly ShownTrial[];
+}
+
+/** Trials that did not pass for the same reason. */
+interface ReasonGroup {
+  /** The id of its element. */
+  readonly id: string;
+  readonly reason: string;
+  readonly trials: readonly ShownTrial[];
+}
+
 /** Writes what the page shows of a report: the element `main`. `withTrace` has the keys of the trials that can be opened. */
 export function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): string {
-  const { columns, scenarios, totals } = describeEvaluation(evaluation);
-  const { startedAt, seed } = evaluation;
-  const facts = [
-    ['Gate', evaluation.isGateMet ? 'met' : 'not met'],
-    ['Seed', String(seed)],
-    ['Started', startedAt],
-  ] as const;
-  const heads = columns.map((column) => `<th scope="col">${escapeHtml(column)}</th>`);
-  // The dots of the trials are beside the name.
-  const [first, ...others] = heads;
-  const rows = scenarios.map((scenario, index) => writeRow(scenario, index, withTrace));
-  const unmet = scenarios.flatMap(({ trials }, index) =>
-    trials
-      .filter(({ outcome }) => outcome !== 'passed')
-      .map((trial) => writeUnmet(trial, trialKey(index, trial.number), withTrace)),
-  );
-  const isMissing = scenarios.some(({ trials }, index) =>
-    trials.some(({ number }) => !withTrace.has(trialKey(index, number))),
-  );
-  const note = isMissing
-    ? '<p>The page would be too large with all traces; a dot without a link has none. The option --traces writes them all.</p>'
+  const described = describeEvaluation(evaluation);
+  const scenarios = described.scenarios.map((scenario, index): ShownScenario => {
+    const trials = scenario.trials.flatMap((trial, position): ShownTrial[] => {
+      const report = evaluation.scenarios[index]?.trials[position];
+      if (!report) return [];
+      const key = trialKey(index, trial.number);
+      return [{ key, scenario, described: trial, report, hasRun: withTrace.has(key) }];
+    });
+    return { described: scenario, trials };
+  });
+  const all = scenarios.flatMap(({ trials }) => trials);
+  const failed = all.filter(({ report }) => report.verdict === 'failed');
+  const untold = all.filter(({ report }) => report.verdict === 'cannot tell');
+  const groups = groupByReason([...failed, ...untold]);
+  const failedGroups = groups.filter(({ trials }) => trials[0]?.report.verdict === 'failed');
+  const untoldGroups = groups.filter((group) => !failedGroups.includes(group));
+  const note = all.some(({ hasRun }) => !hasRun)
+    ? '<p class="soft">The page would be too large with all traces; a trial without a link has none. The option --traces writes them all.</p>\n'
     : '';
+  const unmet = [...failed, ...untold];
+  const others = all.filter(({ hasRun, report }) => hasRun && report.verdict === 'passed');
   return `<main id="report" class="report">
-<h1>Evaluation</h1>
-<dl>${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(value)}</dd></div>`).join('')}</dl>
-<p class="totals">${totals.map(escapeHtml).join('\n')}</p>
-${note}
-<div class="table" role="region" aria-label="Scenarios" tabindex="0">
-<table>
-<thead><tr>${first}<th scope="col">Trials</th>${others.join('')}</tr></thead>
-<tbody>
-${rows.join('\n')}
-</tbody>
-</table>
+${writeSummary(evaluation, described)}
+${note}${writeTable(described, worstFirst(scenarios), groups)}
+${writeReasons('failed', `Failed trials (${failed.length})`, failedGroups, unmet)}
+${writeReasons('untold', `Trials that cannot be told (${untold.length})`, untoldGroups, unmet)}
+<div hidden>
+${others.map((trial) => writeTrial(trial, unmet)).join('\n')}
 </div>
-${unmet.length === 0 ? '' : `<h2>What did not pass</h2>\n${unmet.join('\n')}`}
 </main>
 `;
 }
 
+/** Writes how many trials passed, as a sentence and as a bar, whether the gate is met, and what else is true of the run. */
+function writeSummary(evaluation: Evaluation, { totals }: DescribedEvaluation): string {
+  const { passed, failed, cannotTell, isGateMet, seed, startedAt, realTimeMs, scenarios } = evaluation;
+  const count = scenarios.reduce((sum, { gate }) => sum + gate.trials, 0);
+  let start = 0;
+  const parts = Object.entries({ passed, failed, 'not-judged': cannotTell }).map(([kind, width]) => {
+    const part = `<rect class="${kind}" x="${start}" width="${width}" height="1"/>`;
+    start += width;
+    return part;
+  });
+  const facts = [
+    ['Gate', isGateMet ? 'met' : 'not met', isGateMet ? 'good' : 'bad'],
+    ['Started', writeTime(startedAt), ''],
+    ['Took', formatSeconds(realTimeMs), ''],
+    ['Seed', String(seed), ''],
+  ] as const;
+  const notes = [`${totals.gate}.`, ...totals.notes];
+  return `<header>
+<h1><span>Evaluation</span> ${escapeHtml(count === 0 ? 'Nothing was run' : `${formatPercent(passed / count)} passed`)}</h1>
+<svg class="share" viewBox="0 0 ${Math.max(1, count)} 1" preserveAspectRatio="none" aria-hidden="true">${parts.join('')}</svg>
+<p class="counts">${escapeHtml(totals.counts)}</p>
+<dl>${facts.map(([name, value, tone]) => `<div><dt>${name}</dt><dd class="${tone}">${escapeHtml(value)}</dd></div>`).join('')}</dl>
+<ul class="notes">${notes.map((each) => `<li>${escapeHtml(each)}</li>`).join('')}</ul>
+</header>`;
+}
+
+/** Writes a time as `28 Nov 2026, 21:26 UTC`. */
+function writeTime(iso: string): string {
+  const [, day, month, year, time = ''] = new Date(iso).toUTCString().split(' ');
+  return `${Number(day)} ${month} ${year}, ${time.slice(0, 5)} UTC`;
+}
+
+/** Sorts scenarios: first those that have not reached what is required, and of these, and of the others, the worst first. */
+function worstFirst(scenarios: readonly ShownScenario[]): ShownScenario[] {
+  const shareOf = ({ trials }: ShownScenario) =>
+    trials.length === 0 ? 1 : trials.filter(({ report }) => report.verdict === 'passed').length / trials.length;
+  const rankOf = (scenario: ShownScenario) => (scenario.described.isGateMet ? 2 : 0) + shareOf(scenario);
+  return [...scenarios].sort((one, other) => rankOf(one) - rankOf(other));
+}
+
+/**
+ * Groups trials that did not pass by the reason that is given, the largest group first. Silences differ in their length,
+ * but are one reason.
+ */
+function groupByReason(trials: readonly ShownTrial[]): ReasonGroup[] {
+  const groups = new Map<string, ShownTrial[]>();
+  for (const trial of trials) {
+    const { verdict, isSilent, expectations } = trial.report;
+    const [decisive] = listUnmet(expectations);
+    const key = JSON.stringify([verdict, isSilent ? (decisive?.text ?? null) : [trial.described.summary]]);
+    const group = groups.get(key);
+    if (group) group.push(trial);
+    else groups.set(key, [trial]);
+  }
+  return [...groups.values()]
+    .sort((one, other) => other.length - one.length)
+    .map((group, index) => ({
+      id: `reason-${index + 1}`,
+      reason: group[0]?.described.summary || 'No reason is known.',
+      trials: group,
+    }));
+}
+
 const MARKS = { passed: '●', failed: '✕', silent: '?', 'not judged': '?' } as const;
 
-function writeRow(
-  { name, description, cells, trials }: DescribedScenario,
-  index: number,
-  withTrace: ReadonlySet<string>,
-) {
-  const dots = trials.map(({ number, outcome, word }) => {
-    const label = `Trial ${number}: ${word}`;
-    const kind = outcome.replace(' ', '-');
-    const key = trialKey(index, number);
-    const mark = `<span aria-hidden="true">${MARKS[outcome]}</span>`;
-    return withTrace.has(key)
-      ? `<a class="dot ${kind}" id="trace-${key}-link" href="?trial=${key}" title="${label}" aria-label="${label}, open its run">${mark}</a>`
-      : `<span class="dot ${kind}" role="img" title="${label}" aria-label="${label}">${mark}</span>`;
+/** Whether a column says something of at least one scenario. Many runs have no twin, and nothing silent. */
+function isTold({ id }: Column, index: number, scenarios: readonly ShownScenario[]): boolean {
+  if (id !== 'silent' && id !== 'utility' && id !== 'attacks') return true;
+  return scenarios.some(({ described }) => !['-', '0'].includes(described.cells[index]?.value ?? '-'));
+}
+
+function writeTable(
+  { columns }: DescribedEvaluation,
+  scenarios: readonly ShownScenario[],
+  groups: readonly ReasonGroup[],
+): string {
+  const shown = columns.map((column, index) => isTold(column, index, scenarios));
+  const heads = columns.filter((_, index) => shown[index]).map(({ id, title }) => writeHead(id, title));
+  const rows = scenarios.map(({ described, trials }) => {
+    const isBad = trials.some(({ report }) => report.verdict !== 'passed');
+    const classes = [described.isGateMet ? '' : 'unmet', isBad ? 'has-failures' : ''].filter((each) => each !== '');
+    const cells = described.cells.flatMap(({ value, besides }, index) => {
+      const interval = besides === '' ? '' : ` <span class="besides">${escapeHtml(besides)}</span>`;
+      return index === 0 || !shown[index]
+        ? []
+        : `<td class="column-${columns[index]?.id}">${value === '-' ? '<span class="soft">-</span>' : escapeHtml(value)}${interval}</td>`;
+    });
+    return `<tr class="${classes.join(' ')}">${writeName(described, trials, groups)}${cells.join('')}</tr>`;
   });
-  const about = description === null ? '' : `<small>${escapeHtml(description)}</small>`;
+  return `<section aria-labelledby="scenarios">
+<div class="head"><h2 id="scenarios">Scenarios (${scenarios.length})</h2>
+<label class="check"><input type="checkbox" role="switch" id="only-failures"> Only failures</label></div>
+<table>
+<thead><tr>${heads.join('')}</tr></thead>
+<tbody>
+${rows.join('\n')}
+</tbody>
+</table>
+</section>`;
+}
+
+/** Writes the head of a column. What is in brackets is hidden where there is little room. */
+function writeHead(id: Column['id'], title: string): string {
+  const [name = '', besides] = title.split(' (');
+  const more = besides === undefined ? '' : ` <span class="besides">(${escapeHtml(besides)}</span>`;
+  return `<th scope="col" class="column-${id}">${escapeHtml(name)}${more}</th>`;
+}
+
+/** Writes the first cell of a scenario: its name, which opens its description, its trials as dots, and why most of those that did not pass did not. */
+function writeName(
+  { name, description, line, isGateMet }: DescribedScenario,
+  trials: readonly ShownTrial[],
+  groups: readonly ReasonGroup[],
+): string {
+  const own = groups
+    .map((group) => ({ ...group, count: group.trials.filter((each) => trials.includes(each)).length }))
+    .filter(({ count }) => count > 0)
+    .sort((one, other) => other.count - one.count);
+  const [most, ...others] = own;
+  const more = others.length === 0 ? '' : `<span>+ ${plural(others.length, 'other reason')}</span>`;
+  const why =
+    most === undefined
+      ? ''
+      : `<span class="why"><a href="#${most.id}"><bdi>${most.count} × ${escapeHtml(most.reason)}</bdi></a>${more}</span>`;
+  const title = `<bdi>${escapeHtml(name)}</bdi>`;
+  const head =
+    description === null
+      ? `<span class="title">${title}</span>`
+      : `<details><summary class="title">${title}</summary><p class="soft">${escapeHtml(description)}</p></details>`;
+  const tone = isGateMet ? '' : ' bad';
   return (
-    `<tr><th scope="row">${escapeHtml(name)}${about}</th><td class="dots">${dots.join('')}</td>` +
-    `${cells
-      .slice(1)
-      .map((cell) => `<td>${escapeHtml(cell)}</td>`)
-      .join('')}</tr>`
+    `<th scope="row">${head}<span class="dots">${trials.map(writeDot).join('')}</span>` +
+    `<span class="line${tone}">${escapeHtml(line)}</span>${why}</th>`
   );
 }
 
-function writeUnmet(trial: DescribedTrial, key: string, withTrace: ReadonlySet<string>): string {
-  const { title, summary, details, refused, output } = trial;
-  const lines = [...details, ...refused, ...(output.trim() === '' ? [] : ['The agent printed:', output.trimEnd()])];
-  const link = withTrace.has(key) ? `<p><a href="?trial=${key}">Open its run</a></p>` : '';
-  const head = `${escapeHtml(title)}<small>${escapeHtml(summary)}</small>`;
-  return `<details><summary>${head}</summary><pre>${escapeHtml(lines.join('\n'))}</pre>${link}</details>`;
+function writeDot({ key, described, hasRun }: ShownTrial): string {
+  const { number, outcome, word, summary } = described;
+  const kind = outcome.replace(' ', '-');
+  const mark = `<span aria-hidden="true">${MARKS[outcome]}</span>`;
+  const said = `Trial ${number}: ${word}`;
+  const reason = summary === '' ? '' : `. ${summary}`;
+  const title = escapeHtml(said + reason);
+  return hasRun
+    ? `<a class="dot ${kind}" id="trace-${key}-link" href="?trial=${key}" title="${title}" aria-label="${escapeHtml(`${said}, open its run${reason}`)}">${mark}</a>`
+    : `<span class="dot ${kind}" role="img" title="${title}" aria-label="${title}">${mark}</span>`;
 }
 
-/** What the report has besides the style of the inspector. */
-const REPORT_STYLE = `
-body:has(.report) { display: block; height: auto; overflow: auto; }
-.report { max-width: 90rem; margin: 0 auto; padding: 1rem; }
-.report dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; }
-.report dt { font-size: 0.8rem; }
-.report dd { margin: 0; font-weight: 600; }
-.report .table { overflow-x: auto; }
-.report table { border-collapse: collapse; table-layout: auto; width: 100%; }
-.report th, .report td { width: auto; white-space: nowrap; overflow-wrap: normal; padding: 0.4rem 0.6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
-.report tbody th { font-weight: 600; min-width: 12rem; white-space: normal; }
-.report small { display: block; font-weight: 400; color: CanvasText; }
-.report .totals { white-space: pre-wrap; }
-.report .dots { min-width: 8rem; white-space: normal; }
-.report .dot { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; line-height: 1.5rem; text-align: center; text-decoration: none; font-weight: 700; }
-.report .passed { color: light-dark(#0a6b2d, #5fd38a); }
-.report .failed { color: light-dark(#b3261e, #ff8a80); }
-.report .silent, .report .not-judged { color: light-dark(#7a5600, #f2c14e); }
-.report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-.report summary { cursor: pointer; padding: 0.4rem 0; }
-`;
+/** Writes the trials that did not pass, by their reasons; nothing if there are none. */
+function writeReasons(id: string, title: string, groups: readonly ReasonGroup[], unmet: readonly ShownTrial[]): string {
+  if (groups.length === 0) return '';
+  const lists = groups.map(({ id, reason, trials }) => {
+    const count = new Set(trials.map(({ scenario }) => scenario)).size;
+    const items = trials.map((trial) => {
+      const { scenario, described, key, hasRun } = trial;
+      const chip = described.isTolerated ? ' <span class="chip">tolerated</span>' : '';
+      const link = hasRun ? `<p><a class="button" href="?trial=${key}">Open its run</a></p>\n` : '';
+      return (
+        `<details class="one"><summary><bdi>${escapeHtml(scenario.name)}</bdi>, trial ${described.number}${chip}</summary>\n` +
+        `${link}${writeTrial(trial, unmet)}</details>`
+      );
+    });
+    return (
+      `<details class="group" id="${id}"><summary><span class="times">${trials.length} ×</span> ` +
+      `<bdi class="reason-text">${escapeHtml(reason)}</bdi> <span class="soft">${plural(count, 'scenario')}</span></summary>\n` +
+      `${items.join('\n')}\n</details>`
+    );
+  });
+  return `<section aria-labelledby="${id}">\n<h2 id="${id}">${escapeHtml(title)}</h2>\n${lists.join('\n')}\n</section>`;
+}
+
+const TONES = { passed: 'good', failed: 'bad', silent: 'warn', 'not judged': 'warn' } as const;
+const VERDICT_MARKS = { yes: '✓', no: '✕', 'cannot tell': '?' } as const;
+const VERDICT_TONES = { yes: 'good', no: 'bad', 'cannot tell': 'warn' } as const;
+
+/**
+ * Writes what became of a trial: the verdict, each expectation, what the agent printed, and what became of the mail. It is
+ * a part of the report, and the head of the page that shows the run of the trial. There its first line is shown too,
+ * with links to the trials before and after it that did not pass. `data-mails` has the ids of the mails of
+ * the expectation that decided, which the run marks.
+ */
+function writeTrial(trial: ShownTrial, unmet: readonly ShownTrial[]): string {
+  const { key, scenario, described, report } = trial;
+  const { number, outcome, word, refused } = described;
+  const position = unmet.indexOf(trial);
+  const own = `${word}, trial ${number} of ${scenario.trials.length + scenario.notRun}`;
+  const links = unmet.filter(({ hasRun }) => hasRun);
+  const at = links.indexOf(trial);
+  const [before, after] = at < 0 ? [undefined, links[0]] : [links[at - 1], links[at + 1]];
+  const link = (target: ShownTrial | undefined, rel: string, text: string) =>
+    target ? `<a class="button" rel="${rel}" href="?trial=${target.key}">${text}</a>` : '';
+  const place = position < 0 ? '' : `<span class="soft">${position + 1} of ${unmet.length}</span>`;
+  const ended = report.reason === null ? '' : `<p class="ended">${escapeHtml(report.reason)}</p>\n`;
+  const [decisive] = listUnmet(report.expectations);
+  const ordered = [
+    ...listUnmet(report.expectations),
+    ...report.expectations.filter(({ verdict }) => verdict === 'yes'),
+  ];
+  const expectations = ordered.map((expectation) => {
+    const { verdict, text, message } = expectation;
+    const said =
+      verdict === 'yes'
+        ? message === null
+          ? text
+          : `So it is, but it was tried: ${text}`
+        : describeUnmet(expectation);
+    const mark = `<span class="mark" aria-hidden="true">${VERDICT_MARKS[verdict]}</span>`;
+    const line = `<bdi>${escapeHtml(said)}</bdi>`;
+    const shown =
+      message === null
+        ? line
+        : `<details${expectation === decisive ? ' open' : ''}><summary>${line}</summary>${writePre(splitStory(message).result)}</details>`;
+    return `<li class="${VERDICT_TONES[verdict]}-mark">${mark} ${shown}</li>`;
+  });
+  const told = new Set(
+    report.expectations.map(({ message }) => splitStory(message).story).filter((each) => each !== ''),
+  );
+  const story = (told.size > 0 ? [...told] : report.story).join('\n');
+  const printed = report.output.trimEnd();
+  const counted = (text: string) => plural(text.split('\n').length, 'line');
+  const parts = [
+    printed === ''
+      ? '<p class="soft">The agent printed nothing.</p>'
+      : `<details open><summary>What the agent printed (${counted(printed)})</summary>${writePre(printed)}</details>`,
+    refused.length === 0
+      ? ''
+      : `<details><summary>Refused control calls (${refused.length})</summary>${writePre(refused.join('\n'))}</details>`,
+    story === ''
+      ? ''
+      : `<details><summary>What happened to the mail (${counted(story)})</summary>${writePre(story)}</details>`,
+  ];
+  const where = [report.requests, report.mails].map((count, index) =>
+    plural(count, index === 0 ? 'request' : 'sent mail'),
+  );
+  const mails = decisive?.mails ?? [];
+  return `<section class="trial" id="trial-${key}" aria-label="${escapeHtml(own)}" data-mails="${escapeHtml(mails.join(' '))}" data-reason="${escapeHtml(described.summary)}">
+<div class="trial-head"><span class="chip ${TONES[outcome]}">${MARKS[outcome]} ${escapeHtml(word)}</span>
+<strong><bdi>${escapeHtml(scenario.name)}</bdi></strong> <span class="soft">trial ${number} of ${scenario.trials.length + scenario.notRun} · ${formatSeconds(report.realTimeMs)} · ${where.join(', ')}</span>
+<nav class="buttons" aria-label="Trials that did not pass">${link(before, 'prev', '‹ Previous failure')}${place}${link(after, 'next', 'Next failure ›')}</nav></div>
+<div class="trial-body">
+<div>
+${ended}<ul class="expectations">${expectations.join('')}</ul>
+</div>
+<div>
+${parts.filter((each) => each !== '').join('\n')}
+</div>
+</div>
+</section>`;
+}
+
+/**
+ * Splits the message of an expectation into its result and the story of the mail, which the page shows once. The lines of
+ * a story are indented; what follows is the result of another alternative.
+ */
+function splitStory(message: string | null): { readonly result: string; readonly story: string } {
+  const result: string[] = [];
+  const story: string[] = [];
+  let isStory = false;
+  for (const line of message?.split('\n') ?? []) {
+    isStory = line === STORY_TITLE || (isStory && line.startsWith('  '));
+    if (!isStory) result.push(line);
+    else if (line !== STORY_TITLE) story.push(line.slice(2));
+  }
+  return { result: result.join('\n'), story: story.join('\n') };
+}
+
+/** Writes a text of somebody else in its own lines. The text cannot turn the order of a line around. */
+function writePre(text: string): string {
+  return `<pre dir="auto">${escapeHtml(toPrintableLines(text))}</pre>`;
+}

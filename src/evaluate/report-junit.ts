@@ -1,5 +1,5 @@
 import { type JunitCase, writeJunitReport } from '../basics/junit.ts';
-import { type DescribedScenario, type DescribedTrial, describeEvaluation } from './describe-evaluation.ts';
+import { type DescribedScenario, type DescribedTrial, describeEvaluation, textOfCell } from './describe-evaluation.ts';
 import type { Evaluation } from './evaluation.ts';
 
 /**
@@ -28,7 +28,7 @@ export function writeJunit(evaluation: Evaluation): string {
     name: scenario.name,
     properties: [
       // The first column is the name.
-      ...columns.slice(1).map((column, index) => [column, scenario.cells[index + 1] ?? ''] as const),
+      ...scenario.cells.slice(1).map((cell, index) => [columns[index + 1]?.title ?? '', textOfCell(cell)] as const),
       ['Gate', scenario.gate] as const,
     ],
     cases: [

@@ -1,5 +1,11 @@
 import { toPrintable } from '../basics/printable.ts';
-import { type DescribedEvaluation, type DescribedTrial, describeEvaluation, indent } from './describe-evaluation.ts';
+import {
+  type DescribedEvaluation,
+  type DescribedTrial,
+  describeEvaluation,
+  indent,
+  textOfCell,
+} from './describe-evaluation.ts';
 import type { Evaluation } from './evaluation.ts';
 
 /** Writes a table of the scenarios, and below it each trial that did not pass, with its story. */
@@ -12,14 +18,16 @@ export function writeEvaluation(evaluation: Evaluation): string {
 
 /** Writes the table of the scenarios and the totals. */
 export function writeTable({ columns, scenarios, totals }: DescribedEvaluation): string[] {
-  const rows = [columns, ...scenarios.map(({ cells }) => cells)];
+  const rows = [columns.map(({ title }) => title), ...scenarios.map(({ cells }) => cells.map(textOfCell))];
   const widths = columns.map((_, column) => rows.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0));
   const lines = rows.map((row) =>
     row
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join('  '),
   );
-  return [...lines, '', ...totals];
+  const { counts, gate, unmet, notes } = totals;
+  const result = unmet.length === 0 ? `Gate: met. ${gate}.` : `Gate: not met. ${gate}:`;
+  return [...lines, '', counts, result, ...unmet.flatMap(indent), ...notes];
 }
 
 function writeTrial({ title, details, refused, output }: DescribedTrial): string[] {

@@ -90,6 +90,8 @@ export interface JudgedExpectation {
   readonly isForbidding: boolean;
   /** Whether it cannot be told only because the agent may still be at work. */
   readonly isOpen: boolean;
+  /** If it is not so, the ids of the mails that it is about, as the trace has them. */
+  readonly mails?: readonly string[] | undefined;
 }
 
 /** What became of a trial. */
@@ -698,7 +700,7 @@ class Trial implements JudgedScene {
         }
         return { ...common, verdict: 'cannot tell', message: this.#show(describeUnowned(unowned)) };
       }
-      return { ...common, verdict: 'no', message: this.#show(result.message()) };
+      return { ...common, verdict: 'no', message: this.#show(result.message()), mails: result.mails };
     } catch (error) {
       return { ...common, verdict: 'cannot tell', message: this.#show(messageOf(error)) };
     }
@@ -882,6 +884,7 @@ function joinAlternatives(text: string, parts: readonly JudgedExpectation[]): Ju
     verdict: isSo ? 'yes' : unknown.length > 0 ? 'cannot tell' : 'no',
     message: isSo ? null : parts.map((part) => `${part.text}: ${part.message}`).join('\n'),
     isForbidding: parts.every(({ isForbidding }) => isForbidding),
+    mails: isSo ? undefined : parts.flatMap(({ mails = [] }) => mails),
     isOpen: !isSo && unknown.length > 0 && unknown.every(({ isOpen }) => isOpen),
   };
 }

@@ -11,8 +11,20 @@ export interface Inspector {
   readonly feed: LiveFeed;
   /** Whether the page shows a trace, in which nothing can be changed. */
   readonly isTrace: boolean;
-  /** The URL of the report of an evaluation, if the page shows one of its trials. */
-  readonly reportUrl?: string | undefined;
+  /** The trial of the report of an evaluation that the page shows, if it is such a report. */
+  readonly trial?: Trial | undefined;
+}
+
+/** A trial of a report that the page shows. */
+export interface Trial {
+  /** The place in the report where the link to the trial is. */
+  readonly reportUrl: string;
+  /** What the report says of the trial: its verdict, why, and the links to the trials before and after it that failed. */
+  readonly head: HTMLElement;
+  /** Why it did not pass, in one line; empty if it passed. */
+  readonly reason: string;
+  /** The ids of the mails that the expectation is about that decided. */
+  readonly mails: ReadonlySet<string>;
 }
 
 /** Provides the `Inspector` to the parts of the page. */

@@ -1,19 +1,26 @@
 import { render } from 'preact';
-import { createInspectorClient, InspectorContext } from './inspector.ts';
+import { createInspectorClient, InspectorContext, type Trial } from './inspector.ts';
 import { LiveFeed } from './live-feed.ts';
 import { Shell } from './shell.tsx';
 import { createTraceClient } from './trace-client.ts';
 
 const refusals = new EventTarget();
-/** The trial whose trace a report of an evaluation must show; null if the page is no report, or shows all trials. */
-const trial = new URLSearchParams(location.search).get('trial');
+/** The key of the trial that a report of an evaluation must show; null if the page is no report, or shows all trials. */
+const key = new URLSearchParams(location.search).get('trial');
 const report = document.querySelector('#report');
 /** The id of the element with the trace that the page shows. */
-const traceId = report && trial !== null ? `trace-${trial}` : 'trace';
+const traceId = report && key !== null ? `trace-${key}` : 'trace';
 /** Whether the page carries this trace. Otherwise it shows an emulator. */
 const isTrace = document.getElementById(traceId) !== null;
-/** The place in the report where the link to this trial is. */
-const reportUrl = report && isTrace ? `${location.pathname}#${traceId}-link` : undefined;
+const head = report && isTrace ? document.getElementById(`trial-${key}`) : null;
+const trial: Trial | undefined = head
+  ? {
+      reportUrl: `${location.pathname}#${traceId}-link`,
+      head,
+      reason: head.dataset.reason ?? '',
+      mails: new Set(head.dataset.mails?.split(' ')),
+    }
+  : undefined;
 const client = isTrace
   ? createTraceClient(() => openTrace(traceId))
   : createInspectorClient({
@@ -26,7 +33,7 @@ const feed: LiveFeed = new LiveFeed(client);
 if (!report || isTrace) {
   report?.remove();
   render(
-    <InspectorContext.Provider value={{ client, feed, isTrace, reportUrl }}>
+    <InspectorContext.Provider value={{ client, feed, isTrace, trial }}>
       <Shell refusals={refusals} />
     </InspectorContext.Provider>,
     document.body,

@@ -5,7 +5,7 @@ import type { ControlClient } from '../control/table/client.ts';
 import { AskContext, useAskDialog } from './ask.tsx';
 import { useCommandPalette } from './command-palette.tsx';
 import { ConnectionState, OutageBar, useConnection } from './connection.tsx';
-import { hasToken, keepToken, useInspector } from './inspector.ts';
+import { hasToken, keepToken, type Trial, useInspector } from './inspector.ts';
 import { createLivePart } from './live-view.tsx';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, ButtonLink, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
@@ -68,7 +68,7 @@ const VIEWS: readonly View[] = [
  * the server refuses the token.
  */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {
-  const { isTrace, reportUrl } = useInspector();
+  const { isTrace, trial } = useInspector();
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
   const main = useRef<HTMLElement>(null);
@@ -90,7 +90,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
           {isTrace ? (
             <>
               <Chip icon={icons.FileClock} text="Trace, read only" />
-              {reportUrl !== undefined && <ButtonLink text="All trials" href={reportUrl} />}
+              {trial && <ButtonLink text="All trials" href={trial.reportUrl} />}
             </>
           ) : (
             <>
@@ -104,6 +104,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
         <UndoContext.Provider value={setUndo}>
           <DialogProvider>
             <main class={state} ref={main} tabIndex={-1}>
+              {trial && <TrialHead head={trial.head} />}
               {isRefused ? (
                 <TokenForm />
               ) : view ? (
@@ -123,6 +124,18 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
       </Clock>
     </ScopeContext.Provider>
   );
+}
+
+/** Shows what the report says of a trial above its run. */
+function TrialHead({ head }: Pick<Trial, 'head'>) {
+  const slot = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => slot.current?.append(head), [head]);
+  return <div class="trial-slot" ref={slot} />;
+}
+
+/** Goes to the next or the previous trial that did not pass, if there is one. */
+function openTrial({ head }: Trial, rel: 'prev' | 'next') {
+  head.querySelector<HTMLElement>(`[rel=${rel}]`)?.click();
 }
 
 /** Lets its children ask a person and open the samples, and shows the dialog in which this happens. */
@@ -175,7 +188,7 @@ type HelpDialog = RefObject<HTMLDialogElement | null>;
  */
 function useView(route: Route, help: HelpDialog): View | undefined {
   const views = useViews();
-  const { reportUrl } = useInspector();
+  const { trial } = useInspector();
   const view = views.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
@@ -186,7 +199,11 @@ function useView(route: Route, help: HelpDialog): View | undefined {
   }, [view]);
   useShortcuts({
     '?': () => help.current?.showModal(),
-    ...(reportUrl !== undefined && { '0': () => location.assign(reportUrl) }),
+    ...(trial && {
+      '0': () => location.assign(trial.reportUrl),
+      p: () => openTrial(trial, 'prev'),
+      n: () => openTrial(trial, 'next'),
+    }),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
     ...Object.fromEntries(views.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
   });
@@ -267,9 +284,26 @@ function Clock({ scope, children }: { readonly scope: Scope; readonly children: 
     const timer = setInterval(() => setRealMs(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
+  const { isTrace } = useInspector();
+  const { value: start } = useLoaded((client) => loadStart(client, isTrace), 'start', noEvent);
   const aheadMs = clock ? clock.nowMs - (clock.frozen ? realMs : clock.readAtMs) : 0;
-  const now = { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock?.frozen ?? false, clocksDiffer, realMs };
+  const now = {
+    offsetMs: isSmall(aheadMs) ? 0 : aheadMs,
+    isFrozen: clock?.frozen ?? false,
+    clocksDiffer,
+    realMs,
+    start,
+  };
   return <NowContext.Provider value={now}>{children}</NowContext.Provider>;
+}
+
+/** Returns when the run of a trace began; undefined for an emulator. */
+async function loadStart(client: ControlClient, isTrace: boolean) {
+  if (!isTrace) return undefined;
+  for await (const event of await client.readFeed({ lastEventId: '0', follow: false })) {
+    if ('at' in event) return { atMs: Date.parse(event.at), realMs: Date.parse(event.realTime) };
+  }
+  return undefined;
 }
 
 /** The clocks of at most this many tenants are compared. */
@@ -368,7 +402,7 @@ const SHORTCUTS: readonly (readonly [key: string, action: string])[] = [
 
 /** The help: a dialog with the shortcuts of the page. */
 function Help({ dialog }: { readonly dialog: HelpDialog }) {
-  const { reportUrl } = useInspector();
+  const { trial } = useInspector();
   const [isOn, setOn] = useState(areShortcutsOn);
   const change = (isOn: boolean) => {
     switchShortcuts(isOn);
@@ -382,7 +416,9 @@ function Help({ dialog }: { readonly dialog: HelpDialog }) {
           facts={[
             [namePaletteKey(), 'Go to anything, or do something'],
             ...SHORTCUTS,
-            ['0', reportUrl && 'Go back to all trials'],
+            ['0', trial && 'Go back to all trials'],
+            ['n', trial && 'Go to the next trial that did not pass'],
+            ['p', trial && 'Go to the previous trial that did not pass'],
           ]}
         />
         <CheckBox text="Use these keys" isOn={isOn} change={change} />

@@ -82,6 +82,8 @@ export interface Now {
   readonly clocksDiffer: boolean;
   /** The real time, in milliseconds. It is updated each second. */
   readonly realMs: number;
+  /** In a trace, when its run began, in milliseconds, by the clock of the emulator and in real time. */
+  readonly start?: { readonly atMs: number; readonly realMs: number } | undefined;
 }
 
 /** Provides the present time to `Time`. */
@@ -92,46 +94,86 @@ export function useNow(): Now {
   return useContext(NowContext);
 }
 
-type TimeProps = { readonly at: string; readonly isReal?: boolean };
+/**
+ * A moment: the time of the emulator `at`, and the real time of the same moment, if that is known. On a server, the real
+ * time is shown if there is one.
+ */
+type TimeProps = { readonly at: string; readonly realTime?: string | undefined };
 
 /**
- * Shows a time relative to now, such as `12 s ago`. The tooltip has the date and time in full. `isReal` means that `at`
- * is a real time, not a time of the emulator.
+ * Shows a time relative to now, such as `12 s ago`; in a trace, the time of day and how long after the start of the run it
+ * was, such as `09:00:03 +1:05`. The tooltip has the date and time in full.
  */
-export function Time({ at, isReal = false }: TimeProps) {
-  return <TimeElement at={at} isReal={isReal} show={formatRelative} />;
+export function Time(props: TimeProps) {
+  return <TimeElement {...props} show={formatRelative} />;
 }
 
 /** Shows the time of day in UTC, and beside it how long ago it was, such as `09:00:03 12 s ago`, for a row of a list. */
-export function ClockTime({ at, isReal = false }: TimeProps) {
+export function ClockTime(props: TimeProps) {
   const show = (timeMs: number, nowMs: number) => (
     <>
       <span class="clock-time">{formatClock(timeMs, nowMs)}</span>{' '}
       <span class="ago">{formatDistance(timeMs, nowMs)}</span>
     </>
   );
-  return <TimeElement at={at} isReal={isReal} show={show} />;
+  return <TimeElement {...props} show={show} />;
 }
 
-type TimeElementProps = Required<TimeProps> & { show(timeMs: number, nowMs: number): ComponentChildren };
+type TimeElementProps = TimeProps & { show(timeMs: number, nowMs: number): ComponentChildren };
 
-/** A time as `show` writes it, with the date and time in full as its tooltip. */
-function TimeElement({ at, isReal, show }: TimeElementProps) {
-  const { realMs, offsetMs } = useNow();
+/** A time as `show` writes it or, in a trace, the time of day. The tooltip has the date and time in full. */
+function TimeElement({ at, realTime, show }: TimeElementProps) {
+  const { realMs, offsetMs, start } = useNow();
+  if (start) {
+    return (
+      <time dateTime={at} title={formatFullTime(at)}>
+        <span class="clock-time">{formatClock(Date.parse(at), start.atMs)}</span> <Offset realTime={realTime} />
+      </time>
+    );
+  }
+  const isReal = realTime !== undefined;
+  const shownAt = realTime ?? at;
   return (
-    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}`}>
-      {show(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}
+    <time dateTime={shownAt} title={`${formatFullTime(shownAt)}${isReal ? ', real time' : ''}`}>
+      {show(Date.parse(shownAt), realMs + (isReal ? 0 : offsetMs))}
     </time>
   );
 }
 
+/** In a trace, shows how much real time after the start of the run something was, if that is known. */
+function Offset({ realTime }: Pick<TimeProps, 'realTime'>) {
+  const { start } = useNow();
+  if (!start || realTime === undefined) return null;
+  return (
+    <span class="ago" title="Real time since the start of the run">
+      {formatOffset(Date.parse(realTime) - start.realMs)}
+    </span>
+  );
+}
+
 /** Shows a date and time in full, in UTC. */
-export function FullTime({ at, isReal = false }: TimeProps) {
+export function FullTime({ at, realTime }: TimeProps) {
+  const { start } = useNow();
+  if (start) {
+    return (
+      <>
+        <time dateTime={at}>{formatFullTime(at)}</time> <Offset realTime={realTime} />
+      </>
+    );
+  }
   return (
     <>
-      <time dateTime={at}>{formatFullTime(at)}</time> (<Time at={at} isReal={isReal} />)
+      <time dateTime={realTime ?? at}>{formatFullTime(realTime ?? at)}</time> (<Time at={at} realTime={realTime} />)
     </>
   );
+}
+
+/** Formats how long after the start of a run something was, such as `+1:05` or `+1:02:05`. */
+export function formatOffset(offsetMs: number): string {
+  const seconds = Math.max(0, Math.floor(offsetMs / 1_000));
+  const [h, min, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (count: number) => String(count).padStart(2, '0');
+  return h > 0 ? `+${h}:${two(min)}:${two(s)}` : `+${min}:${two(s)}`;
 }
 
 /** Returns a time such as `2026-03-01 09:00:00 UTC`. */

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Locator } from 'playwright-core';
-import { test, vi } from 'vitest';
+import { type TestContext, test, vi } from 'vitest';
 import { evaluate, type Scenario } from '../../src/evaluate/index.ts';
 import { trialKey, writeEvaluationPage } from '../../src/evaluate/report-html.ts';
 import { findViolations } from '../inspector/find-violations.ts';
@@ -33,51 +33,85 @@ const SCENARIOS: Scenario[] = [
   },
 ];
 
-test.for([1440, 390])(
+/** A mail that was sent although it never may. */
+const TWICE: Omit<Scenario, 'name'> = {
+  steps: [{ deliver: { from: 'dana@customer.test', subject: 'Order 8', plainBody: 'Where is it?' } }],
+  expect: [{ answered: 'first' }, { never: { sent: { to: 'dana@customer.test' } } }],
+};
+
+/** Runs scenarios, and opens a page in which their report can be loaded. Only first trials have a run. */
+async function openReport(context: TestContext, width: number, { scenarios = SCENARIOS, repeat = 2 } = {}) {
+  const traces = new Map<string, string>();
+  const evaluation = await evaluate(replier, scenarios, {
+    repeat,
+    quietMs: 300,
+    onTrial({ scenario, trial, trace }) {
+      const index = scenarios.findIndex(({ name }) => name === scenario);
+      if (trial.number === 1) traces.set(trialKey(index, trial.number), trace);
+    },
+  });
+  const file = join(await makeFolder(context), 'report.html');
+  await writeFile(file, [...(await writeEvaluationPage(evaluation, (key) => traces.get(key)))].join(''));
+  const profile = await openProfile(context);
+  const page = await profile.newPage();
+  await page.setViewportSize({ width, height: 900 });
+  const requested: string[] = [];
+  const problems: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  return { page, url: String(pathToFileURL(file)), requested, problems };
+}
+
+/** Counts the lines of the text of each element, by the boxes that the browser has made for it. */
+function countLines(elements: Element[]): number[] {
+  return elements.map((element) => {
+    const range = element.ownerDocument.createRange();
+    range.selectNodeContents(element);
+    const tops = [...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 6));
+    return new Set(tops).size;
+  });
+}
+
+test.for([1440, 1024, 390])(
   'one HTML file shows the trials and opens the run of one, at %i pixels',
   async (width, context) => {
-    const traces = new Map<string, string>();
-    const evaluation = await evaluate(replier, SCENARIOS, {
-      repeat: 2,
-      quietMs: 300,
-      onTrial({ scenario, trial, trace }) {
-        const index = SCENARIOS.findIndex(({ name }) => name === scenario);
-        if (trial.number === 1) traces.set(trialKey(index, trial.number), trace);
-      },
-    });
-    const file = join(await makeFolder(context), 'report.html');
-    await writeFile(file, [...(await writeEvaluationPage(evaluation, (key) => traces.get(key)))].join(''));
-
-    const profile = await openProfile(context);
-    const page = await profile.newPage();
-    await page.setViewportSize({ width, height: 900 });
-    const requested: string[] = [];
-    const problems: string[] = [];
-    page.on('request', (request) => requested.push(request.url()));
-    page.on('console', (message) => problems.push(message.text()));
-    page.on('pageerror', (error) => problems.push(error.message));
-    await page.goto(String(pathToFileURL(file)));
+    const { page, url, requested, problems } = await openReport(context, width);
     const { expect } = context;
-    const names = await page.locator('tbody th').allInnerTexts();
-    expect(names[0]).toBe('Answers </script><b id="planted">once</b>');
-    expect(names[1]).toContain('Nobody can pass it.');
+    await page.goto(url);
+    // The worst is first.
+    const names = await page.locator('tbody .title bdi').allInnerTexts();
+    expect(names).toEqual(['Is impossible', 'Answers </script><b id="planted">once</b>']);
     expect(await page.locator('#planted').count()).toBe(0);
+    await page.getByText('Is impossible', { exact: true }).first().click();
+    await page.getByText('Nobody can pass it.').waitFor();
     // The second trials have no trace here, so their dots open nothing.
     expect(await page.locator('tbody a.dot').count()).toBe(2);
     expect(await page.locator('tbody span.dot').count()).toBe(2);
     expect(await page.locator('.dot.failed').count()).toBe(2);
-    // The heads and the numbers of the table are not broken over lines.
-    const heights = await page.locator('thead th').evaluateAll((cells) => cells.map((cell) => cell.clientHeight));
-    expect(new Set(heights).size, String(heights)).toBe(1);
-    expect(heights[0]).toBeLessThan(60);
-    await page.getByText('Is impossible, trial 1, failed').click();
-    await page.getByText('Not so: sent {"to":"nobody@customer.test"}').first().waitFor();
+    expect(await page.locator('.dot.failed').first().getAttribute('title')).toBe(
+      'Trial 1: failed. Not so: sent {"to":"nobody@customer.test"}',
+    );
+    // No head and no number of the table is broken over lines; on a phone, one line has the numbers.
+    const texts = page.locator(width < 600 ? '.line' : 'thead th, tbody td');
+    const lines = await texts.evaluateAll(countLines);
+    expect(lines.length).toBeGreaterThan(width < 600 ? 1 : 10);
+    expect(new Set(lines), String(lines)).toEqual(new Set([1]));
+    expect(await page.evaluate('document.fonts.check("14px \\"Inter Variable\\"")')).toBe(true);
+
+    await page.getByRole('switch', { name: 'Only failures' }).check();
+    expect(await page.locator('tbody tr:visible .title bdi').allInnerTexts()).toEqual(['Is impossible']);
+    await page.getByRole('heading', { name: 'Failed trials (2)' }).waitFor();
+    await page.locator('.group > summary').click();
+    await page.getByText('Is impossible, trial 1').click();
+    await page.getByText('Expected at least 1 sent mail with:').first().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await findViolations(page)).toEqual([]);
 
+    await page.goto(url);
     await page.getByRole('link', { name: 'Trial 1: passed, open its run' }).click();
     await page.getByText('Trace, read only').waitFor();
-    await page.getByText('Order 7 </script>').first().waitFor();
+    await page.locator('.timeline').getByText('Order 7 </script>').first().waitFor();
     expect(await page.locator('#report').count()).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await findViolations(page)).toEqual([]);
@@ -92,8 +126,59 @@ test.for([1440, 390])(
     await back.waitFor();
     await page.keyboard.press('0');
     await page.getByRole('heading', { name: 'Evaluation' }).waitFor();
-    expect(await page.locator(':target').getAttribute('aria-label')).toBe('Trial 1: failed, open its run');
+    expect(await page.locator(':target').getAttribute('aria-label')).toMatch(
+      /^Trial 1: failed, open its run\. Not so: /,
+    );
     expect(requested.filter((url) => !/^(?:file|data):/.test(url))).toEqual([]);
     expect(problems).toEqual([]);
   },
 );
+
+test('the run of a trial says above it whether and why it failed, and marks the mail that decided', async (context) => {
+  const { page, url } = await openReport(context, 1280, {
+    scenarios: [...SCENARIOS, { ...TWICE, name: 'Sends nothing to Dana' }],
+    repeat: 1,
+  });
+  const { expect } = context;
+  await page.goto(`${url}?trial=3-1`);
+  const head = page.getByRole('region', { name: 'failed, trial 1 of 1' });
+  await head.getByText('Sends nothing to Dana').waitFor();
+  await head.getByText('Not so: never sent {"to":"dana@customer.test"}').waitFor();
+  await head.getByText('Expected no sent mail with:').waitFor();
+  await head.getByText('answered first').waitFor();
+  // The mail is marked, and so is the end of the run.
+  const marked = page.locator('.bubble.place');
+  await marked.getByText('Mail out to dana@customer.test').waitFor();
+  await marked.getByText('Why this trial did not pass. Not so: never sent {"to":"dana@customer.test"}').waitFor();
+  expect(await marked.count()).toBe(1);
+  await page.getByText('The trial ended here. Not so: never sent').waitFor();
+  // Every time is a time of day, with the time since the start of the run.
+  const times = await page.locator('.timeline time').allTextContents();
+  expect(times.length).toBeGreaterThan(1);
+  for (const time of times) expect(time).toMatch(/^09:00:00 \+0:\d\d$/);
+  await page.getByRole('link', { name: 'Requests', exact: true }).click();
+  await page.locator('.row time, tr time').first().waitFor();
+  expect(await page.getByText(/\bago\b/).count()).toBe(0);
+
+  await page.keyboard.press('p');
+  await page.getByRole('region', { name: 'failed, trial 1 of 1' }).getByText('Is impossible').waitFor();
+  expect(await page.locator('.bubble.place').count()).toBe(0);
+  await page.getByText('The trial ended here. Not so: sent').waitFor();
+  await page.getByRole('link', { name: 'Next failure' }).click();
+  await head.getByText('Sends nothing to Dana').waitFor();
+  await page.goto(`${url}?trial=1-1`);
+  await page.getByRole('region', { name: 'passed, trial 1 of 1' }).waitFor();
+  expect(await page.getByText('The trial ended here.').count()).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+});
+
+test('a print of a report shows every trial, also what is closed on the screen', async (context) => {
+  const { page, url } = await openReport(context, 1440);
+  await page.goto(url);
+  await page.emulateMedia({ media: 'print' });
+  const { expect } = context;
+  await page.getByText('Expected at least 1 sent mail with:').first().waitFor();
+  expect(await page.getByText('Nobody can pass it.').isVisible()).toBe(true);
+  expect(await page.evaluate('getComputedStyle(document.body).overflow')).toBe('visible');
+  expect(await page.evaluate('document.body.scrollHeight <= document.body.clientHeight')).toBe(true);
+});

@@ -264,10 +264,27 @@ function readHtml({ evaluation }: MadeReport): Said {
   const { document } = new Window();
   document.body.innerHTML = writeReport(evaluation, new Set());
   const all = (selector: string) => [...document.querySelectorAll(selector)];
+  // The worst scenarios come first, so they are found by their names.
+  const rows = evaluation.scenarios.map(({ name }) => {
+    const row = all('tbody tr').find((each) => each.querySelector('.title')?.textContent === name);
+    if (!row) throw new Error(`There is no row of ${name}.`);
+    return row;
+  });
+  const columns = ['passed', 'silent', 'passAt1', 'passHatK', 'required', 'utility', 'attacks', 'time', 'requests'];
+  const shown = columns.filter((column) => column !== 'passHatK' || evaluation.k > 1);
+  const dots = rows.map((row) => [...row.querySelectorAll('.dot')].map((dot) => dot.getAttribute('title') ?? ''));
   return {
-    cells: all('tbody tr').map((row) => [...row.querySelectorAll('td')].slice(1).map((cell) => cell.textContent)),
-    outcomes: all('.dot').map((dot) => dot.getAttribute('title')?.replace(/^Trial \d+: /, '') ?? ''),
-    texts: all('details > summary').map((summary) => summary.textContent),
+    // A column that says nothing of any scenario is left out.
+    cells: rows.map((row) =>
+      shown.map((column) => {
+        const missing = column === 'silent' ? '0' : '-';
+        return document.querySelector(`thead .column-${column}`)
+          ? (row.querySelector(`.column-${column}`)?.textContent ?? '')
+          : missing;
+      }),
+    ),
+    outcomes: dots.flat().map((title) => title.replace(/^Trial \d+: /, '').replace(/\. .*$/s, '')),
+    texts: dots.flat().filter((title) => !/^Trial \d+: passed$/.test(title)),
     isGateMet: document.querySelector('dd')?.textContent === 'met',
   };
 }
@@ -368,4 +385,32 @@ test('a trial that cannot be told never meets a gate by being left out', () => {
   // Three trials of five were run before the end of the run.
   expect(gateOf(trialsOf('passed', 3), 5)).toMatchObject({ reached: expect.closeTo(0.6, 12), isMet: false });
   expect(gateOf([], 5)).toMatchObject({ reached: 0, isMet: false });
+});
+
+test('the page of a report has the worst first, and each trial that did not pass once, below its reason', () => {
+  for (let seed = 1; seed <= 30; seed += 1) {
+    const { evaluation } = makeReport(seed);
+    const { document } = new Window();
+    document.body.innerHTML = writeReport(evaluation, new Set());
+    const all = (selector: string) => [...document.querySelectorAll(selector)];
+    const byName = new Map(evaluation.scenarios.map((scenario) => [scenario.name, scenario]));
+    const order = all('tbody .title').map((each) => byName.get(each.textContent));
+    const ranks = order.map((each) => (each?.gate.isMet ? 2 : 0) + (each?.trials.length ? (each.passAt1 ?? 0) : 1));
+    expect(ranks, `seed ${seed}`).toEqual([...ranks].sort((one, other) => one - other));
+    expect(order).toHaveLength(evaluation.scenarios.length);
+    const { failed, cannotTell, passed } = evaluation;
+    expect(document.querySelector('#failed')?.textContent).toBe(failed > 0 ? `Failed trials (${failed})` : undefined);
+    expect(document.querySelector('#untold')?.textContent).toBe(
+      cannotTell > 0 ? `Trials that cannot be told (${cannotTell})` : undefined,
+    );
+    expect(all('.group .one .trial')).toHaveLength(failed + cannotTell);
+    const widths = all('.share rect').map((each) => Number(each.getAttribute('width')));
+    expect(widths).toEqual([passed, failed, cannotTell]);
+    for (const group of all('.group')) {
+      const trials = group.querySelectorAll('.one');
+      expect(group.querySelector('.times')?.textContent).toBe(`${trials.length} ×`);
+      const reason = group.querySelector('.reason-text')?.textContent ?? '';
+      for (const trial of group.querySelectorAll('.trial')) expect(trial.getAttribute('data-reason')).toBe(reason);
+    }
+  }
 });

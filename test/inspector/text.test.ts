@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatClock, formatDistance, formatMs, formatSpan } from '../../src/inspector/text.tsx';
+import { formatClock, formatDistance, formatMs, formatOffset, formatSpan } from '../../src/inspector/text.tsx';
 
 test.for<[ms: number, text: string]>([
   [-5_000, '0 s'],
@@ -14,6 +14,16 @@ test.for<[ms: number, text: string]>([
   [2 * 86_400_000, '2 d'],
 ])('a span of %i ms is written as %s', ([ms, text]) => {
   expect(formatSpan(ms)).toBe(text);
+});
+
+test.for<[ms: number, text: string]>([
+  [-5_000, '+0:00'],
+  [999, '+0:00'],
+  [65_000, '+1:05'],
+  [3_599_999, '+59:59'],
+  [3_725_000, '+1:02:05'],
+])('in a trace, %i ms after the start are written as %s', ([ms, text]) => {
+  expect(formatOffset(ms)).toBe(text);
 });
 
 const NOON = Date.parse('2026-03-03T12:00:00.000Z');

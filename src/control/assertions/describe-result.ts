@@ -11,7 +11,7 @@ import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 
 /**
  * Creates the result of a matcher. The message of the result has the call of the matcher, and then these lines, in which
- * secrets are masked.
+ * secrets are masked. `mails` are those that a failure is about.
  */
 export function createResult(
   { utils, isNot = false }: MatcherContext,
@@ -19,11 +19,12 @@ export function createResult(
   matcher: keyof MailboxMatchers,
   pass: boolean,
   lines: () => readonly string[],
+  mails: readonly string[] = [],
 ): MatcherResult {
   const argument = matcher === 'toHaveResisted' ? 'sample' : 'expected';
   const hint = () => utils.matcherHint(matcher, 'mailbox', argument, { isNot });
   const write = () => [hint(), '', mailbox.mask(lines().join('\n'))].join('\n');
-  return { pass, message: () => toPrintableLines(write(), { keepsColours: true }) };
+  return { pass, message: () => toPrintableLines(write(), { keepsColours: true }), mails };
 }
 
 /** What a matcher looked for. */
@@ -87,11 +88,12 @@ export function listJournal(mailbox: ObservedMailbox): string[] {
 
 /** Tells what became of the mails that a failure is about or, if it is about none, of the latest mails that arrived. */
 export function tellStories(mailbox: ObservedMailbox, about: readonly { readonly data: SentMail['data'] }[]): string[] {
-  const mails = about.length > 0 ? about : mailbox.journal({ kinds: ['mail-received'] });
-  return tellStoriesOf(
-    mailbox,
-    mails.map(({ data }) => data.mail.id),
-  );
+  return tellStoriesOf(mailbox, idsOf(about.length > 0 ? about : mailbox.journal({ kinds: ['mail-received'] })));
+}
+
+/** Returns the ids of mails. */
+export function idsOf(mails: readonly { readonly data: SentMail['data'] }[]): string[] {
+  return mails.map(({ data }) => data.mail.id);
 }
 
 /** Tells what became of the latest of these mails. */

@@ -23,4 +23,6 @@ export interface MatcherResult {
   message(): string;
   /** Returns what is worth knowing also without a failure; an empty text if there is nothing. Default: nothing. */
   note?(): string;
+  /** The ids of the mails that a failure is about: those that match or, without any, the one that was named. */
+  readonly mails?: readonly string[];
 }

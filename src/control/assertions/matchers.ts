@@ -17,7 +17,7 @@ import {
 } from '../verdicts/candidates.ts';
 import { type Amount, type Comparison, findMatches, hasAmount } from '../verdicts/compare.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
-import { createResult, describeSearch, describeTried, listLines, tellStories } from './describe-result.ts';
+import { createResult, describeSearch, describeTried, idsOf, listLines, tellStories } from './describe-result.ts';
 import type {
   CreatedKind,
   ExpectedDelivery,
@@ -184,12 +184,13 @@ function search(
   // Why a webhook was not called is in the stories, too.
   const hadNoDelivery = matcher === 'toHaveDelivered' && length + comparison.misses.length === 0;
   const tellsStories = MAIL_MATCHERS.has(matcher) || hadNoDelivery;
-  const result = createResult(context, mailbox, matcher, pass, () => [
+  const lines = () => [
     ...describeSearch(context, { noun, expected, times, untried, only, exists }, comparison),
     ...(isOnce ? listRequestsOf(mailbox, sent) : []),
     ...(list === listSentMail ? describeTried(findTried()) : []),
     ...(tellsStories ? tellStories(mailbox, sent) : []),
-  ]);
+  ];
+  const result = createResult(context, mailbox, matcher, pass, lines, idsOf(sent));
   if (list !== listSentMail) return result;
   return { ...result, note: () => mailbox.mask(describeTried(findTried()).join('\n')) };
 }

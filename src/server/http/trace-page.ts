@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { PAGE_MARK } from '../../basics/written-by.ts';
+import { type PageParts, readPageParts, writePageFile, writeTraceElement } from '../../basics/page-file.ts';
 import { DEFAULT_HOST, hostnameOf, isLoopbackHost } from '../loopback.ts';
 import { readBuiltFile } from './serve-inspector.ts';
 
@@ -16,86 +15,19 @@ import { readBuiltFile } from './serve-inspector.ts';
  * @throws {ApiError} NOT_FOUND if the inspector was not built.
  */
 export async function writeTracePage(trace: Uint8Array): Promise<string> {
-  return writePage(await packTrace('trace', trace), "'none'");
-}
-
-/** Writes the inspector as an HTML file. `elements` say where it finds a trace, and `sources` what it may request. */
-async function writePage(elements: string, sources: string): Promise<string> {
-  const { script, style, icon } = await readInspectorParts();
-  const policy = createPagePolicy(script, [style], sources);
-  return `${pageHead({ title: 'Inspector', policy, icon, styles: [style] })}
-<body>
-<noscript>The Inspector needs JavaScript. Without it, read the trace with the command show.</noscript>
-${elements}<script type="module">${script}</script>
-</body>
-</html>
-`;
-}
-
-/** Writes an HTML file that needs no other up to the end of its `head`. */
-export function pageHead({
-  title,
-  policy,
-  icon,
-  styles,
-}: {
-  readonly title: string;
-  readonly policy: string;
-  readonly icon: string;
-  readonly styles: readonly string[];
-}): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-${PAGE_MARK}
-<title>${title}</title>
-<link rel="icon" href="${icon}" type="image/svg+xml">
-${styles.map((style) => `<style>${style}</style>`).join('\n')}
-</head>`;
-}
-
-/** The inspector as the parts of one HTML file. */
-export interface InspectorParts {
-  /** Its program, for a `script` element of the type `module`. */
-  readonly script: string;
-  /** Its style, for a `style` element. */
-  readonly style: string;
-  /** The URL of its icon, which has the icon itself. */
-  readonly icon: string;
+  return writePageFile(await readInspectorParts(), await packTrace('trace', trace));
 }
 
 /** Reads the inspector for a page that needs no other file. @throws {ApiError} NOT_FOUND if it was not built. */
-export async function readInspectorParts(): Promise<InspectorParts> {
-  const names = ['inspector.js', 'inspector.css', 'icon.svg'] as const;
-  const files = await Promise.all(names.map(async (name) => Buffer.from(await readBuiltFile(name)).toString('utf8')));
-  const [code = '', style = '', icon = ''] = files;
-  // In the strings of a program, `\/` and `\x3c` mean the same characters, but do not end its element.
-  const script = code.replaceAll('</script', '<\\/script').replaceAll('<!--', '\\x3c!--');
-  return { script, style, icon: `data:image/svg+xml;base64,${Buffer.from(icon).toString('base64')}` };
-}
-
-/** Returns the policy of a page that runs only this program, has only these styles, and requests only from `sources`. */
-export function createPagePolicy(script: string, styles: readonly string[], sources = "'none'"): string {
-  return (
-    `default-src 'none'; script-src ${hashOf(script)}; style-src ${styles.map(hashOf).join(' ')}; img-src data:; ` +
-    `connect-src ${sources}; ` +
-    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-  );
+export function readInspectorParts(): Promise<PageParts> {
+  return readPageParts(async (name, encoding) => Buffer.from(await readBuiltFile(name)).toString(encoding));
 }
 
 /** Writes the element that carries a trace in a page, as base64 of gzip. The element has the id `id`. */
 export async function packTrace(id: string, trace: Uint8Array | string): Promise<string> {
   // Lines of a trace are so alike that a higher level takes longer and saves little.
   const packed = await promisify(gzip)(trace, { level: 1 });
-  return `<script type="application/gzip" id="${id}">${packed.toString('base64')}</script>\n`;
-}
-
-function hashOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return writeTraceElement(id, packed.toString('base64'));
 }
 
 /**
@@ -105,7 +37,7 @@ function hashOf(text: string): string {
  * @throws {ApiError} NOT_FOUND if the inspector was not built.
  */
 export async function serveTrace(openTrace: () => Readable): Promise<{ readonly url: string; close(): void }> {
-  const page = await writePage('<meta id="trace" content="trace">\n', "'self'");
+  const page = await writePageFile(await readInspectorParts(), '<meta id="trace" content="trace">\n', "'self'");
   const replies: Readonly<Record<string, readonly [type: string, open: () => Readable]>> = {
     '/': ['text/html; charset=utf-8', () => Readable.from([page])],
     '/trace': ['application/jsonl', openTrace],

@@ -162,6 +162,7 @@ function describeCaller({ protocol, via, operation, key, keyId, principal }: Req
 
 function Details({ entry }: { readonly entry: RequestEntry }) {
   const { id, principal, at, realTime, durationMs } = entry;
+  const { isTrace } = useInspector();
   const nameOf = createNameFinder(useScope());
   const nameOrId = (id: string | null | undefined) => nameOf(id) ?? id;
   return (
@@ -173,8 +174,8 @@ function Details({ entry }: { readonly entry: RequestEntry }) {
         ['Its workspace', nameOrId(principal?.workspaceId)],
         ['Its inbox', nameOrId(principal?.inboxId)],
         ['Duration', `${durationMs.toFixed(1)} ms`],
-        ['Time', <FullTime key="time" at={realTime} isReal />],
-        ['Time of the tenant', at !== realTime && <FullTime key="tenant" at={at} />],
+        ['Time', <FullTime key="time" at={at} realTime={realTime} />],
+        ['Time of the tenant', !isTrace && at !== realTime && <FullTime key="tenant" at={at} />],
       ]}
     />
   );

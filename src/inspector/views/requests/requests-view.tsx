@@ -234,7 +234,7 @@ interface RowProps {
 
 /** One request of the list, in one line. */
 function RequestLine({ request, subject, owner, words, route }: RowProps) {
-  const { id, protocol, path, operation, reason, realTime, durationMs, faults } = request;
+  const { id, protocol, path, operation, reason, at, realTime, durationMs, faults } = request;
   const name = operation ?? shortenIds(protocol === 'http' ? path : `${protocol.toUpperCase()} ${path}`);
   return (
     <LineRow
@@ -268,7 +268,7 @@ function RequestLine({ request, subject, owner, words, route }: RowProps) {
         ),
         duration: formatMs(durationMs),
         owner: <UserText text={owner} find={words} />,
-        when: <ClockTime at={realTime} isReal />,
+        when: <ClockTime at={at} realTime={realTime} />,
       }}
     />
   );
@@ -276,7 +276,7 @@ function RequestLine({ request, subject, owner, words, route }: RowProps) {
 
 /** One request of the list, in three lines. */
 function RequestRow({ request, subject, owner, words, route }: RowProps) {
-  const { id, protocol, path, code, key, reason, realTime, durationMs, faults } = request;
+  const { id, protocol, path, code, key, reason, at, realTime, durationMs, faults } = request;
   const more = [subject, owner, key, code, faults.length > 0 && 'shaped by a fault', formatMs(durationMs)];
   return (
     <Row
@@ -285,7 +285,7 @@ function RequestRow({ request, subject, owner, words, route }: RowProps) {
       icon={protocol === 'http' ? ArrowLeftRight : Server}
       tone={toneOf(request)}
       who={<UserText text={nameOfRequest(request)} find={words} />}
-      when={<ClockTime at={realTime} isReal />}
+      when={<ClockTime at={at} realTime={realTime} />}
       what={<UserText text={shortenIds(reason ?? `${actionOf(request)} ${path}`)} find={words} />}
       state={<Chip tone={toneOf(request)} text={resultOf(request)} />}
       more={<UserText text={more.filter(Boolean).join(' · ')} find={words} />}

@@ -1,4 +1,4 @@
-import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
+import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, X, Zap } from 'lucide';
 import { type ComponentChildren, Fragment } from 'preact';
 import { plural } from '../../../basics/text.ts';
 import type { FeedData } from '../../../control/journal/feed-event.ts';
@@ -21,15 +21,18 @@ export function RunLine({ item }: { readonly item: RunItem }) {
 }
 
 function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail' }>) {
-  const { kind, realTime, data } = mail;
+  const { kind, data } = mail;
   const { id, from, to, subject, plainBody } = data.mail;
   const isOut = kind === 'mail-sent';
+  const { trial } = useInspector();
+  const isPlace = trial?.mails.has(id) ?? false;
   return (
-    <li class={`bubble ${isOut ? 'outbound' : ''}`}>
+    <li class={`bubble ${isOut ? 'outbound' : ''} ${isPlace ? 'place' : ''}`}>
+      {isPlace && <PlaceNote text={`Why this trial did not pass. ${trial?.reason}`} />}
       <p class="small soft">
         <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
         {isOut ? 'Mail out to' : data.source === 'correspondent' ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
-        <UserText text={isOut ? to.join(', ') : from} /> · <Time at={realTime} isReal />
+        <UserText text={isOut ? to.join(', ') : from} /> · <Time at={mail.at} realTime={mail.realTime} />
       </p>
       <a class="subject" href={linkTo('mail', id)}>
         <UserText text={subject || '(no subject)'} />
@@ -38,6 +41,15 @@ function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail
       {sample && <SampleCard sample={sample} />}
       {deliveries.length > 0 && <Deliveries events={deliveries} />}
     </li>
+  );
+}
+
+/** Says why a place of a run is marked. */
+export function PlaceNote({ text }: { readonly text: string }) {
+  return (
+    <p class="place-note small">
+      <Icon icon={X} /> <UserText text={text} />
+    </p>
   );
 }
 
@@ -118,7 +130,7 @@ type EqualRequestsProps = { readonly group: Equal<RequestSummary>; readonly read
 /** Requests with the same operation and result: the latest of them, and how many there were. */
 function EqualRequests({ group, readMails }: EqualRequestsProps) {
   const request = group.at(-1) ?? group[0];
-  const { id, path, reason, realTime, faults } = request;
+  const { id, path, reason, at, realTime, faults } = request;
   const unnamed = request.read.length - Math.min(readMails.length, MAX_NAMED_MAILS);
   return (
     <p>
@@ -135,7 +147,7 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
           ,{' '}
         </Fragment>
       ))}
-      {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} /> <Time at={realTime} isReal />
+      {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} /> <Time at={at} realTime={realTime} />
     </p>
   );
 }
@@ -188,7 +200,7 @@ function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
     <>
       <p>
         <Chip tone={tone} icon={icon} text={label} /> {isLinked ? <a href={link}>{text}</a> : text}{' '}
-        <Repeats items={group} /> <Faults ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
+        <Repeats items={group} /> <Faults ids={fault ? [fault] : []} /> <Time at={event.at} realTime={event.realTime} />
       </p>
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </>

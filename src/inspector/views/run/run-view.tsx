@@ -26,7 +26,9 @@ import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { AddInbox } from '../mail/mailbox-tree.tsx';
 import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
+import { PlaceNote } from './run-line.tsx';
 import { LANES, type RunLog } from './run-log.ts';
+import { Share } from './share.tsx';
 import { Strip } from './strip.tsx';
 import { counterpartsOf, createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
 import { Timeline } from './timeline-list.tsx';
@@ -63,6 +65,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
             <h1>Run</h1>
             <LiveOnly>
               <SamplesButton text="Samples" />
+              <Share />
             </LiveOnly>
           </span>
           <RunFilters log={value.log} counterparts={counterparts} options={options} change={change} />
@@ -93,10 +96,22 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
             <StartPage />
           </LiveOnly>
         )}
+        <TrialEnd />
         <LiveOnly>
           <Correspondents />
         </LiveOnly>
       </Timeline>
+    </div>
+  );
+}
+
+/** At the end of the run of a trial, says why the trial did not pass. */
+function TrialEnd() {
+  const { trial } = useInspector();
+  if (!trial?.reason) return null;
+  return (
+    <div class="place-end">
+      <PlaceNote text={`The trial ended here. ${trial.reason}`} />
     </div>
   );
 }

@@ -29,7 +29,7 @@ interface TimelineProps {
 }
 
 /**
- * The items of the run. The list opens at the newest item and follows it. While somebody has scrolled to earlier items,
+ * The items of the run. The list opens at the newest item, or at a marked one, and follows it. While somebody has scrolled to earlier items,
  * the list stays as it is, and a button says how much is new.
  */
 export function Timeline({ items, children }: TimelineProps) {
@@ -42,7 +42,11 @@ export function Timeline({ items, children }: TimelineProps) {
   const stopAt = (start: number) =>
     setStopped({ firstId: items[start]?.id, length: end - start, itemCount: stopped?.itemCount ?? items.length });
   useLayoutEffect(() => {
-    if (!stopped && items.length > 0) box.current?.scrollTo(0, box.current.scrollHeight);
+    if (stopped || items.length === 0) return;
+    // In the run of a trial, the place that decided is more important than the end.
+    const place = box.current?.querySelector('.place');
+    if (place) place.scrollIntoView({ block: 'center' });
+    else box.current?.scrollTo(0, box.current.scrollHeight);
   });
   const update = useRef(() => {});
   update.current = () => {

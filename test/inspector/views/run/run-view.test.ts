@@ -1,5 +1,9 @@
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, test } from 'vitest';
 import type { MailboxServer } from '../../../../src/server/start-server.ts';
+import { makeFolder } from '../../../support/folder.ts';
 import { findViolations } from '../../find-violations.ts';
 import { useInspector } from '../../open-inspector.ts';
 
@@ -317,6 +321,46 @@ describe('the view Run', () => {
     }
     await page.getByRole('link', { name: 'Run', exact: true }).click();
     await page.getByText(/^2 earlier events are no longer kept \(2 requests; the last of them at .* UTC\)/).waitFor();
+  });
+
+  test('shares the run as a page that needs no server, as a trace, and as a link', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run' });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Order 7' });
+    await page.getByText('Order 7').first().waitFor();
+    await page.getByRole('button', { name: 'Share' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Share this run' });
+    expect(await findViolations(page)).toEqual([]);
+    const save = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        dialog.getByRole('button', { name }).click(),
+      ]);
+      return { name: download.suggestedFilename(), path: await download.path() };
+    };
+    const trace = await save('Save the trace');
+    expect(trace.name).toBe('trace.jsonl');
+    const [first = ''] = (await readFile(trace.path, 'utf8')).split('\n');
+    expect(JSON.parse(first)).toMatchObject({ type: 'trace', sandbox: null });
+    const saved = await save('Save as one page');
+    expect(saved.name).toBe('run.html');
+    await dialog.getByRole('button', { name: 'Copy link' }).click();
+    await dialog.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
+
+    const file = join(await makeFolder(context), 'run.html');
+    await copyFile(saved.path, file);
+    await server.close();
+    const requested: string[] = [];
+    const other = await page.context().newPage();
+    other.on('request', (request) => requested.push(request.url()));
+    await other.goto(`${pathToFileURL(file)}#/run`);
+    await other.getByText('Trace, read only').waitFor();
+    await other.getByText('Order 7').first().waitFor();
+    // A page that is saved cannot share what it does not have.
+    expect(await other.getByRole('button', { name: 'Share' }).count()).toBe(0);
+    expect(requested.filter((url) => !/^(?:file|data):/.test(url))).toEqual([]);
   });
 });
 
