@@ -49,9 +49,11 @@ function createRoles(server: Recording, emulator: Recording): Roles {
   const roles = new Roles();
   for (const [role, value] of emulator.roles) {
     const found = server.roles.get(role);
-    if (found !== undefined) roles.bind(found, value, role);
+    if (emulator.printedRoles.has(role)) roles.describe(value, role);
+    else if (found !== undefined) roles.bind(found, value, role);
   }
   roles.bindWord(server.session.domain, emulator.session.domain);
+  roles.bindWord(server.session.receiverBase ?? '', emulator.session.receiverBase ?? '');
   return roles;
 }
 
