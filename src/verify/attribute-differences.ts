@@ -69,6 +69,12 @@ export function mentionedIn(body: unknown, owner = '', into = new Set<string>())
 class KnownDefects {
   readonly #byThing = new Map<string, Statement>();
   readonly #byOperation = new Map<string, Statement>();
+  /** The things that the run has deleted, with the operation that has deleted each. */
+  readonly #deleted: ReadonlyMap<string, OperationId>;
+
+  constructor(deleted: ReadonlyMap<string, OperationId>) {
+    this.#deleted = deleted;
+  }
 
   add(operations: readonly OperationId[], request: RecordedRequest, difference: Difference, cause: Statement): void {
     const { thing, field } = symptomOf(request, difference);
@@ -94,7 +100,8 @@ class KnownDefects {
     const ofThing = this.#byThing.get(`${thing}|${field}`) ?? this.#byThing.get(`${thing}|${PRESENCE}`);
     if (ofThing) return ofThing;
     const isDerived = isCount(difference) || difference.kind === 'order' || field === PRESENCE;
-    for (const creator of creators) {
+    const deleter = this.#deleted.get(thing);
+    for (const creator of deleter ? [...creators, deleter] : creators) {
       const name = `${creator}|${field}`;
       // A wrong mark of a message changes folders and counts too.
       const isMark = isDerived && creator === 'updateMessage';
@@ -109,7 +116,7 @@ class KnownDefects {
 
 /** Finds the statement that is wrong for each difference. */
 export function attributeDifferences(compared: readonly Compared[]): void {
-  const defects = new KnownDefects();
+  const defects = new KnownDefects(findDeleted(compared));
   /** The lists of which some items are missing or too many, so that their pages have other items too. */
   const changedLists = new Map<string, Statement>();
   /** The operations that show something wrongly to a key: these are no witnesses of what a step has changed. */
@@ -178,8 +185,10 @@ export function attributeDifferences(compared: readonly Compared[]): void {
     const readings = requests.filter(({ request }) => request.aspect === 'effect');
     const fresh: (readonly [Compared, FoundDifference])[] = [];
     let effect: Statement | undefined;
-    // A step that was not made, or made twice, has other effects, which are no defect of it.
-    const notMade = own?.reason === undefined ? undefined : (latestOfGroup.get(of.group) ?? own.reason);
+    // A step that was not made, or made twice, has other effects, which are no defect of it. What is read only at the end
+    // of a group, some step of it has changed.
+    const isCompared = own !== undefined && own.reason === undefined;
+    const notMade = isCompared ? undefined : (latestOfGroup.get(of.group) ?? own?.reason);
     const untold = new Map<string, ReadonlyMap<string, string>>();
     for (const each of readings) {
       const before = seenBefore.get(readKey(each.request));
@@ -230,7 +239,7 @@ export function attributeDifferences(compared: readonly Compared[]): void {
           (isOnlyReader && isWrongInGeneral(request.operation, difference)) ||
           (isOnlyReader && difference.kind === 'extra' && each.mentioned?.has(symptom) !== true);
         const isOfOperation =
-          /^(?:deleted keys|\w+ with the new key)/.test(of.group) && acceptsAnyKey(request.operation);
+          /^(?:deleted keys|tenants|\w+ with the new key)/.test(of.group) && acceptsAnyKey(request.operation);
         const changes: Statement = { operation, aspect: 'effect' };
         const cause: Statement = isOfOperation
           ? { operation: request.operation, aspect: 'tiers' }
@@ -320,12 +329,21 @@ export function attributeDifferences(compared: readonly Compared[]): void {
           aspect: 'effect',
           after: step.group.slice(WHOLE.length + 1),
         } as const;
-        attribute(request, difference, known ?? changed);
+        const shows = { operation: request.operation, aspect: 'items' } as const;
+        attribute(request, difference, difference.kind === 'leak' ? shows : (known ?? changed));
       }
       const causes = differences.flatMap((each) => (each.cause ? [[placeOf(each), each.cause] as const] : []));
       seenBefore.set(readKey(request), new Map(causes));
     }
   }
+}
+
+/** Finds what was deleted, with the operation that has deleted it. */
+function findDeleted(compared: readonly Compared[]): Map<string, OperationId> {
+  const deletions = compared.filter(({ request: { operation, reply } }) => {
+    return OPERATIONS[operation].method === 'DELETE' && reply !== undefined && reply.status < 300;
+  });
+  return new Map(deletions.map(({ request: { thing = '', operation } }) => [thing, operation]));
 }
 
 /**
