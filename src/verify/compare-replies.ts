@@ -1,3 +1,4 @@
+import { plural } from '../basics/text.ts';
 import type { Reply } from './verify-session.ts';
 
 /** What a difference is about, besides the value of a field. */
@@ -344,7 +345,9 @@ class ValueComparison {
   ): Difference[] {
     if (![...found, ...emulator].every(identityOf)) {
       if (found.length !== emulator.length) {
-        return [{ at: write(path), found: `${found.length} items`, emulator: `${emulator.length} items`, owner }];
+        return [
+          { at: write(path), found: plural(found.length, 'item'), emulator: plural(emulator.length, 'item'), owner },
+        ];
       }
       return found.flatMap((item, index) => this.compare(item, emulator[index], [...path, '[]'], owner));
     }

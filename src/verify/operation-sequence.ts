@@ -4,9 +4,18 @@ import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from 
 import { Arrivals, type MailInbox } from './arrivals.ts';
 import { WHOLE } from './attribute-differences.ts';
 import { asKey, GROUPS, type Group } from './groups.ts';
+import { NEEDS } from './needs.ts';
 import { COUNTING, observeCounts } from './observe-counts.ts';
 import { observeDeliveries, observeEvents } from './observe-events.ts';
-import type { Asked, Door, PathValues, Recording, RoleKey, Step } from './recording.ts';
+import {
+  type Asked,
+  type Door,
+  NOT_CREATED,
+  type PathValues,
+  type Recording,
+  type RoleKey,
+  type Step,
+} from './recording.ts';
 import { bodyVariants, queryVariants } from './request-variants.ts';
 import { ALL, collectionOf, OF_WHOLE_TENANT, Scene } from './scene.ts';
 import type { VerifySession } from './verify-session.ts';
@@ -80,8 +89,6 @@ interface Place {
   /** The values of path parameters, by the first part of the path: `webhooks`, `workspaces`, `inboxes`, `domains`. */
   readonly values: Readonly<Record<string, PathValues>>;
 }
-
-const NEEDS_OUTSIDE = 'the check needs a mail from outside, which verify cannot send';
 
 const NO_KEY: RoleKey = { role: 'no key', text: '' };
 
@@ -176,7 +183,9 @@ export class OperationSequence {
 
   /** Creates something, and returns the body of the reply; an empty object if it could not be created. */
   async #create(id: OperationId, key: RoleKey, values: PathValues, words?: Partial<Words>, of?: Step) {
-    const asked = { aspect: 'reply', key, values, body: this.#bodyOf(id, words), of } as const;
+    // Without the workspace that it names, the thing would be created in another one.
+    const missing = Object.values(words ?? {}).includes(undefined) ? NOT_CREATED : undefined;
+    const asked = { aspect: 'reply', key, values, body: this.#bodyOf(id, words), of, missing } as const;
     return (await this.#recording.ask(id, asked)) ?? {};
   }
 
@@ -350,8 +359,16 @@ export class OperationSequence {
         const ignored = ['updatedAt'];
         await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: values(row), body, note, ignored });
       }
-      if (row.method !== 'GET') continue;
       const isWithin = row.path.includes('{');
+      const existing = row.method === 'GET' ? valuesFor(row, place) : values(row);
+      for (const [name, unknown] of Object.entries(unknownValues(row))) {
+        if (row.id === 'deleteTenant') continue;
+        const note = `with an unknown ${name}`;
+        const body = this.#bodyOf(row.id, words);
+        const own = { ...existing, [name]: unknown };
+        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: own, body, note });
+      }
+      if (row.method !== 'GET') continue;
       const asked = { aspect: 'input', ignored: ['window'] } as const;
       const key = isWithin ? tenant : place.workspace;
       if (!isUsable(key)) continue;
@@ -468,7 +485,8 @@ export class OperationSequence {
         const values = valuesFor(row, place);
         const isOwn = [place.tenant.text, place.workspace.text, place.inbox.text].includes(key.text);
         const isList = 'query' in row;
-        const missing = row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS_OUTSIDE : undefined;
+        const missing =
+          row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS['mail from outside'].reason : undefined;
         const asked = { key, values, missing } as const;
         await this.#recording.ask(row.id, { ...asked, aspect: isOwn ? 'items' : 'isolation' });
         if (!isList || !isOwn) continue;
@@ -479,7 +497,7 @@ export class OperationSequence {
     const { domains } = place.values;
     const verifying = { key: place.tenant, values: domains, ignored: NOT_FROM_OUTSIDE } as const;
     await this.#recording.ask('verifyDomain', { ...verifying, aspect: 'reply' });
-    for (const email of [place.email, 'no address']) {
+    for (const email of [place.email, `${this.#newName('verifyEmail')}@${this.#s.domain}`, 'no address']) {
       await this.#recording.ask('verifyEmail', { aspect: 'reply', key: place.tenant, body: { email } });
     }
   }

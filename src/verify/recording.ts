@@ -66,6 +66,8 @@ export interface RecordedRequest extends Omit<Asked, 'pick' | 'body' | 'values'>
   /** When it was sent, in milliseconds since 1970. */
   readonly sentMs?: number;
   readonly reply?: Reply;
+  /** The reply to a request that was sent twice: it is not compared, but what it has created is used. */
+  readonly replyToSecond?: Reply;
   readonly reason?: string;
 }
 
@@ -137,7 +139,8 @@ export class Recording {
       const reply = await this.session.call(method, through.path, sent, through);
       const isSuccess = reply.status >= 200 && reply.status < 300;
       if (reply.wasSentTwice) {
-        this.requests.set(label, { ...request, reason: 'its connection was closed once, and it was sent again' });
+        const reason = 'its connection was closed once, and it was sent again';
+        this.requests.set(label, { ...request, replyToSecond: reply, reason });
         return isSuccess ? reply.body : undefined;
       }
       const shown = pick && isSuccess ? { ...reply, body: pick(reply.body) } : reply;

@@ -7,6 +7,7 @@ import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { type MailboxServer, startServer } from '../server/index.ts';
+import { OUT_OF_TIME } from './needs.ts';
 import {
   ConnectionError,
   type HookReceiver,
@@ -112,7 +113,7 @@ async function send(
 /** Returns a signal that ends a run after a time. `clear` stops the timer. */
 export function createRunTimeout(ms: number) {
   const controller = new AbortController();
-  const end = () => controller.abort(new VerifyError(`the time of the run, ${ms / 1000} s, has passed`));
+  const end = () => controller.abort(new VerifyError(`${OUT_OF_TIME.reason}, ${ms / 1000} s, has passed`));
   const timer = setTimeout(end, ms);
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fillPath, findParameterProblem } from '../basics/fill-path.ts';
+import { NO_MAIL } from './needs.ts';
 
 /** What an experiment needs besides a tenant key. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
@@ -127,7 +128,10 @@ interface ReadList {
 const SENDS_MAIL = /^\/v1\/inboxes\/[^/]+\/(?:send|(?:reply|reply-all|forward)\/[^/]+|drafts\/[^/]+\/send)$/;
 
 /** About how many requests a run sends, to say how far it has come. */
-export const USUAL_REQUESTS = 5500;
+export const USUAL_REQUESTS = 5100;
+
+/** The methods that change nothing, so that a request may be sent twice. */
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /** The fields of replies that are secrets. */
 const SECRET_IN_REPLY = /"(?:apiKey|key|secret|imapPassword|password)" ?: ?"([^"\\]+)"/g;
@@ -248,9 +252,7 @@ export class VerifySession {
     const reason = this.#unanswered.get(kind);
     if (reason !== undefined) throw new VerifyError(reason);
     if (this.target.noDeliveries && method === 'POST' && SENDS_MAIL.test(withoutQuery)) {
-      throw new VerifyError(
-        'the check sends a mail, which calls the webhooks of the tenant, and --no-deliveries is given',
-      );
+      throw new VerifyError(NO_MAIL.reason);
     }
     const init = {
       method,
@@ -286,7 +288,7 @@ export class VerifySession {
       const waitMs = reply.status === 429 ? readRetryAfter(reply.headers.get('retry-after')) : undefined;
       if (waitMs !== undefined && waits < LIMITS.waits) await this.pause(waitMs);
       // What was sent twice may have been done twice, so the reply may be another one.
-      else return wasClosed && init.method === 'POST' ? { ...reply, wasSentTwice: true } : reply;
+      else return wasClosed && !SAFE_METHODS.includes(init.method ?? '') ? { ...reply, wasSentTwice: true } : reply;
     }
   }
 
