@@ -18,7 +18,7 @@ import {
 } from './recording.ts';
 import { bodyVariants, queryVariants } from './request-variants.ts';
 import { ALL, collectionOf, OF_WHOLE_TENANT, Scene } from './scene.ts';
-import type { VerifySession } from './verify-session.ts';
+import { VerifyError, type VerifySession } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
@@ -349,6 +349,7 @@ export class OperationSequence {
       return { ...unknownValues(row), id, draftId, listId };
     };
     const words = { workspaceId, email };
+    const missing = [workspaceId, email, id].includes(undefined) ? NOT_CREATED : undefined;
     for (const row of OPERATION_ROWS) {
       if (row.id === 'createTenant') continue;
       for (const { note, changes } of bodyVariants(row)) {
@@ -357,7 +358,8 @@ export class OperationSequence {
         // The service chooses a name that is missing, and an experiment finds in which form.
         if (row.id === 'createInbox' && !(body as { username?: unknown }).username) continue;
         const ignored = ['updatedAt'];
-        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: values(row), body, note, ignored });
+        const own = { values: values(row), missing };
+        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, ...own, body, note, ignored });
       }
       const isWithin = row.path.includes('{');
       const existing = row.method === 'GET' ? valuesFor(row, place) : values(row);
@@ -366,7 +368,7 @@ export class OperationSequence {
         const note = `with an unknown ${name}`;
         const body = this.#bodyOf(row.id, words);
         const own = { ...existing, [name]: unknown };
-        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: own, body, note });
+        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: own, body, note, missing });
       }
       if (row.method !== 'GET') continue;
       const asked = { aspect: 'input', ignored: ['window'] } as const;
@@ -380,6 +382,7 @@ export class OperationSequence {
     }
     for (const operation of ['createList', 'createDraft', 'createWebhook'] as const) {
       await this.#recording.note(`${operation}: two at once`, operation, async () => {
+        if (missing !== undefined) throw new VerifyError(missing);
         const path = OPERATIONS[operation].path.replace('{id}', String(id));
         const bodies = [this.#bodyOf(operation, words), this.#bodyOf(operation, words)];
         const replies = await Promise.all(bodies.map((body) => this.#s.post(path, body, { key: tenant.text })));

@@ -22,7 +22,7 @@ import {
 
 /** The limits for the requests of a run, for the time of one request, and for what the server sends. */
 const LIMITS = {
-  requests: 20_000,
+  requests: 30_000,
   timeoutMs: 10_000,
   replyBytes: 4 * 1024 * 1024,
   deliveryBytes: 4 * 1024 * 1024,
