@@ -1,11 +1,5 @@
 import type { Finding } from './finding.ts';
-import type { Need, Target } from './verify-session.ts';
-
-/** What a check lacks: why it was not made, and the flag with which a run makes it, if there is one. */
-interface Lack {
-  readonly reason: string;
-  readonly flag?: string;
-}
+import { type Lack, type Need, NO_MAIL, OUT_OF_TIME, type Target } from './verify-session.ts';
 
 /** For each need of a check: the field of the target that must be set, and what is printed if it is not. */
 export const NEEDS: Readonly<Record<Need, Lack & { readonly field: keyof Target }>> = {
@@ -31,15 +25,8 @@ export const NEEDS: Readonly<Record<Need, Lack & { readonly field: keyof Target 
   time: { field: 'advance', reason: 'the check must wait', flag: '--slow' },
 };
 
-/** What a run with `--no-deliveries` does not do. */
-export const NO_MAIL: Lack = {
-  reason: 'the check sends a mail, which calls the webhooks of the tenant',
-  flag: 'a run without --no-deliveries',
-};
+/** What a run with `--no-deliveries` does not do, besides sending mail. */
 export const NO_DELIVERIES: Lack = { reason: 'the check needs deliveries', flag: 'a run without --no-deliveries' };
-
-/** The begin of the reason if the time of a run has passed. */
-export const OUT_OF_TIME: Lack = { reason: 'the time of the run', flag: 'a longer --timeout' };
 
 /** Returns a finding with what a run needs to compare it, if nothing was compared and a flag would help. */
 export function withFlag(finding: Finding): Finding {

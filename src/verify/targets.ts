@@ -7,11 +7,11 @@ import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { type MailboxServer, startServer } from '../server/index.ts';
-import { OUT_OF_TIME } from './needs.ts';
 import {
   ConnectionError,
   type HookReceiver,
   NoReplyError,
+  OUT_OF_TIME,
   pause,
   type ReceivedCall,
   type Reply,

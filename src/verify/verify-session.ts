@@ -1,10 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fillPath, findParameterProblem } from '../basics/fill-path.ts';
-import { NO_MAIL } from './needs.ts';
 
 /** What an experiment needs besides a tenant key. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
+
+/** What a check lacks: why it was not made, and the flag with which a run makes it, if there is one. */
+export interface Lack {
+  readonly reason: string;
+  readonly flag?: string;
+}
+
+/** What a run with `--no-deliveries` does not do. */
+export const NO_MAIL: Lack = {
+  reason: 'the check sends a mail, which calls the webhooks of the tenant',
+  flag: 'a run without --no-deliveries',
+};
+
+/** The begin of the reason if the time of a run has passed. */
+export const OUT_OF_TIME: Lack = { reason: 'the time of the run', flag: 'a longer --timeout' };
 
 /** A mail from outside: the fields of the control call `receiveMessage`. */
 export type OutsideMail = Readonly<Record<string, unknown>>;
