@@ -105,7 +105,9 @@ class KnownDefects {
       const name = `${creator}|${field}`;
       // A wrong mark of a message changes folders and counts too.
       const isMark = isDerived && creator === 'updateMessage';
-      const marks = isMark ? ['isread', 'isstarred', 'isarchived'].map((mark) => `${creator}|${mark}`) : [];
+      const marks = isMark
+        ? ['isRead', 'isStarred', 'isArchived'].map((mark) => `${creator}|${normaliseField(mark)}`)
+        : [];
       const presence = isDerived ? [`${creator}|${PRESENCE}`] : [];
       const found = [name, ...presence, ...marks].map((each) => this.#byOperation.get(each)).find(Boolean);
       if (found) return found;
