@@ -240,7 +240,7 @@ export const VERIFY_FLAGS = {
   },
   slow: { help: 'Also run the checks that must wait, such as for a retry' },
   thorough: {
-    help: 'Read everything after each step, and not only between groups of steps (about three times as long)',
+    help: 'Read everything after each step, and not only between groups of steps (four to five times as many requests)',
   },
   'no-deliveries': { help: 'Send no mail, because a mail calls the webhooks that the tenant already has' },
   rate: {

@@ -41,7 +41,7 @@ export class Arrivals {
       this.#count += 1;
       if (!message) continue;
       this.#recording.name(message.id, `received message ${this.#count} of ${inbox.name}`);
-      this.#recording.name(message.threadId, `the thread of received message ${this.#count} of ${inbox.name}`);
+      this.#recording.describe(message.threadId, `the thread of received message ${this.#count} of ${inbox.name}`);
     }
     return { sent, arrived };
   }

@@ -1,3 +1,4 @@
+import { plural } from '../basics/text.ts';
 import type { Reply } from './verify-session.ts';
 
 /** What a difference is about, besides the value of a field. */
@@ -24,8 +25,11 @@ export interface Difference {
   readonly owner?: string | undefined;
 }
 
-/** The field that a difference is about: the last name in its path. */
-export const fieldOf = ({ at }: Difference) => at.split(/\W/).findLast((step) => step !== '') ?? at;
+/** The field that a difference is about: the last name in its path. `In-Reply-To` of a mail is `inReplyTo` of a message. */
+export const fieldOf = ({ at }: Difference) => normaliseField(at.split(/[^\w-]/).findLast((step) => step !== '') ?? at);
+
+/** The name of a field in a form that is the same in a mail and in JSON. */
+export const normaliseField = (name: string) => name.replaceAll('-', '').toLowerCase();
 
 const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
@@ -64,7 +68,9 @@ function kindOf(text: string, field: string): string | undefined {
 export function identityOf(item: unknown): string | undefined {
   if (typeof item !== 'object' || item === null) return undefined;
   const { id, threadId, domain, address, email } = item as Record<string, unknown>;
-  const identity = [id, threadId, domain, address, email].find((value) => typeof value === 'string');
+  // A domain has an id too, but its paths have its name. An inbox has an address, and its domain is that of others too.
+  const nameOfDomain = email === undefined && address === undefined ? domain : undefined;
+  const identity = [nameOfDomain, id, threadId, address, email].find((value) => typeof value === 'string');
   return identity as string | undefined;
 }
 
@@ -84,6 +90,11 @@ export class Roles {
   bind(found: string, emulator: string, name: string): void {
     this.#toEmulator.set(found, emulator);
     this.#toServer.set(emulator, found);
+    this.describe(emulator, name);
+  }
+
+  /** Says what is printed in place of a value of the emulator, if nothing was said before. */
+  describe(emulator: string, name: string): void {
     if (!this.#names.has(emulator)) this.#names.set(emulator, name);
   }
 
@@ -334,7 +345,9 @@ class ValueComparison {
   ): Difference[] {
     if (![...found, ...emulator].every(identityOf)) {
       if (found.length !== emulator.length) {
-        return [{ at: write(path), found: `${found.length} items`, emulator: `${emulator.length} items`, owner }];
+        return [
+          { at: write(path), found: plural(found.length, 'item'), emulator: plural(emulator.length, 'item'), owner },
+        ];
       }
       return found.flatMap((item, index) => this.compare(item, emulator[index], [...path, '[]'], owner));
     }

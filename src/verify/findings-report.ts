@@ -7,11 +7,18 @@ const MARKS = { agrees: '✓', differs: '✗', 'not compared': '·' } as const;
 
 /** Returns a finding as lines of at most 80 characters. */
 export function findingLines(finding: Finding): string[] {
-  const { id, verdict, found } = finding;
+  const { id, verdict } = finding;
   const head = `${MARKS[verdict]} ${id}`;
   if (verdict === 'agrees') return [`${head}: agrees`.length > WIDTH ? head : `${head}: agrees`];
-  if (verdict === 'not compared') return [`${head}: not compared`, ...indent(found, 4)];
+  if (verdict === 'not compared') {
+    return [`${head}: not compared`, ...reasonsOf(finding).flatMap((reason) => indent(reason, 4))];
+  }
   return [`${head}: differs`, ...factsOf(finding).flatMap((fact) => indent(fact, 4))];
+}
+
+/** Why nothing was compared, and which flag would make a run compare it. */
+function reasonsOf({ found, observableWith }: Finding): string[] {
+  return observableWith === undefined ? [found] : [found, `to compare it: ${observableWith}`];
 }
 
 /** What differs, in sentences: what is stated and by whom, what was found, and how to have an emulator do the same. */
@@ -46,7 +53,7 @@ export function junitOf({ findings, left, stopped }: Verification): string {
     const results = {
       agrees: undefined,
       differs: { element: 'failure', message: facts },
-      'not compared': { element: 'skipped', message: finding.found },
+      'not compared': { element: 'skipped', message: reasonsOf(finding).join('; ') },
     } as const;
     return { className: 'verify', name: finding.id, result: results[finding.verdict] };
   });

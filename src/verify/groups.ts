@@ -1,4 +1,4 @@
-import type { Arrivals, MailInbox } from './arrivals.ts';
+import type { Arrivals, Arrived, MailInbox } from './arrivals.ts';
 import type { RoleKey } from './recording.ts';
 import type { Scene } from './scene.ts';
 import type { Reply } from './verify-session.ts';
@@ -14,7 +14,10 @@ export interface GroupTools {
   name<Value>(value: Value, role: string): Value;
 }
 
-/** The steps of a group, each of which is followed by reading what it can touch. */
+/**
+ * The steps of a group, each of which is followed by reading what it can touch. Every step is made on each target, also if
+ * an earlier one has failed: a step is compared with the step of the same number. One that lacks an id is not sent.
+ */
 export type Group = (scene: Scene, tools: GroupTools) => Promise<void>;
 
 /** A text that a service may cut or change: long, with quotes, accents and an emoji. */
@@ -57,9 +60,11 @@ const keys: Group = async (scene, { newName, name }) => {
   for (let time = 1; time <= 2; time += 1) await scene.do('deleteWorkspaceKey', { ...values, key_id: first?.id });
 };
 
-const domains: Group = async (scene, { newName }) => {
+const domains: Group = async (scene, { newName, name }) => {
   const { workspaceId } = scene;
   const names = [`${newName()}.example`, `${newName()}.example`];
+  for (const [index, domain] of names.entries())
+    name(domain, `the ${index === 0 ? 'first' : 'second'} domain of its group`);
   for (const domain of names) await scene.do('createDomain', {}, { domain, workspaceId });
   for (let time = 1; time <= 2; time += 1) await scene.do('deleteDomain', { domain: names[0] });
 };
@@ -187,11 +192,8 @@ const mail: Group = async (scene, tools) => {
   }
   const ownKey = inboxKeys[1];
   const [sender, recipient, copied, hidden] = people as [MailInbox, MailInbox, MailInbox, MailInbox];
-  const know = (inbox: MailInbox, message: Reply['body'] | undefined) => {
-    if (message !== undefined) {
-      scene.know('inboxes', { id: inbox.id, messageId: message.id, threadId: message.threadId });
-    }
-  };
+  const know = (inbox: MailInbox, message: Reply['body'] | undefined) =>
+    scene.know('inboxes', { id: inbox.id, messageId: message?.id, threadId: message?.threadId });
   /** Sends a mail from an inbox, waits until it has arrived, and reads what it can touch. Returns what has arrived. */
   const send = async (
     operation: Parameters<Scene['do']>[0],
@@ -203,7 +205,7 @@ const mail: Group = async (scene, tools) => {
     let reading = async () => {};
     const { arrived } = await arrivals.during(to, async () => {
       const [sent, read] = await scene.begin(operation, { id: from.id, ...values }, body);
-      if (sent !== undefined) know(from, sent);
+      know(from, sent);
       reading = read;
       return sent;
     });
@@ -240,8 +242,7 @@ const mail: Group = async (scene, tools) => {
       verified: true,
     },
   );
-  if (!first || !second) return;
-  const at = (message: Reply['body']) => ({ id: recipient.id, messageId: message.id });
+  const at = (message: Arrived | undefined) => ({ id: recipient.id, messageId: message?.id });
   // Both messages are unread. A mark must not change the other marks, nor the other message.
   for (const mark of [{ isStarred: true }, { isArchived: true }, { isRead: true }, { isRead: false }]) {
     await scene.do('updateMessage', at(second), mark, ownKey);
@@ -250,14 +251,12 @@ const mail: Group = async (scene, tools) => {
   for (const mark of [{ isArchived: false }, { isStarred: false }, {}, { isRead: false, isStarred: true }]) {
     await scene.do('updateMessage', at(second), mark);
   }
-  await scene.do('getThread', { id: recipient.id, threadId: first.threadId });
+  await scene.do('getThread', { id: recipient.id, threadId: first?.threadId });
   await scene.do('getRawMessage', at(first));
   const [answer] = await send('replyToMessage', recipient, [copied], at(first), body);
   const [toAll] = await send('replyToMessage', recipient, [sender], at(second), { plainBody: 'verify' });
-  if (toAll) {
-    const values = { id: sender.id, messageId: toAll.id };
-    await send('replyAllToMessage', sender, [recipient, copied], values, { ...body, cc: copied.email });
-  }
+  const toSender = { messageId: toAll?.id };
+  await send('replyAllToMessage', sender, [recipient, copied], toSender, { ...body, cc: copied.email });
   await send('replyAllToMessage', copied, [recipient], { messageId: answer?.id }, { plainBody: 'verify' });
   await send('forwardMessage', recipient, [sender], at(first), { to: sender.email });
   await send('forwardMessage', recipient, [sender], at(second), {
@@ -273,7 +272,7 @@ const mail: Group = async (scene, tools) => {
       cc: copied.email,
       subject: `verify draft ${newName()}`,
       ...body,
-      replyToMessageId: second.id,
+      replyToMessageId: second?.id,
     },
   );
   const draftId = name(draft?.id, 'the draft that is sent');

@@ -1,3 +1,4 @@
+import { plural } from '../basics/text.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import {
   attributeDifferences,
@@ -49,9 +50,11 @@ function createRoles(server: Recording, emulator: Recording): Roles {
   const roles = new Roles();
   for (const [role, value] of emulator.roles) {
     const found = server.roles.get(role);
-    if (found !== undefined) roles.bind(found, value, role);
+    if (emulator.printedRoles.has(role)) roles.describe(value, role);
+    else if (found !== undefined) roles.bind(found, value, role);
   }
   roles.bindWord(server.session.domain, emulator.session.domain);
+  roles.bindWord(server.session.receiverBase ?? '', emulator.session.receiverBase ?? '');
   return roles;
 }
 
@@ -72,8 +75,10 @@ function compareRequests(server: Recording, emulator: Recording, stopReason?: st
     if (request.of) previous.set(readKey(request), now);
     const reason =
       request.reason ?? (found?.reply ? undefined : (stopReason ?? found?.reason ?? 'the run did not come to it'));
-    if (reason !== undefined || !found?.reply || !request.reply) return { request, differences: [], reason, mentioned };
     const origin = `the reply of ${request.operation}`;
+    const [ofSecond, id] = [found?.replyToSecond?.body?.id, request.reply?.body?.id];
+    if (typeof ofSecond === 'string' && typeof id === 'string') roles.bind(ofSecond, id, `the id of ${origin}`);
+    if (reason !== undefined || !found?.reply || !request.reply) return { request, differences: [], reason, mentioned };
     const { hasOthersItems = false, ignored = [], ignoresOrder = false } = request;
     const differences: FoundDifference[] = [];
     const onNewTime = (time: NewTime) => clock.add(time, found, request, differences);
@@ -252,14 +257,19 @@ function createFinding(checked: CheckedStatement): OperationFinding {
     const labels = new Set(caused.map(({ request }) => describeRequest(request)));
     const operations = [...new Set(caused.map(({ request }) => request.operation))];
     const others =
-      labels.size > shown.length ? `; so do ${labels.size - shown.length} more requests, of ${listOf(operations)}` : '';
+      labels.size > shown.length
+        ? `; the same in ${plural(labels.size - shown.length, 'more request')}, of ${listOf(operations)}`
+        : '';
     const describe = ({ request, difference }: (typeof shown)[number]) =>
       `${difference.at}: ${difference.found} (${describeRequest(request)}`;
+    // With a number, so that a reader finds what the emulator shows in place of each.
+    const numbered = (texts: readonly string[]) =>
+      texts.map((text, index) => (texts.length > 1 ? `[${index + 1}] ${text}` : text)).join('; ');
     return {
       ...row,
       verdict: 'differs',
-      found: shown.map((each, index) => `${describe(each)}${index === shown.length - 1 ? others : ''})`).join('; '),
-      emulator: shown.map(({ difference }) => difference.emulator).join('; '),
+      found: numbered(shown.map((each, index) => `${describe(each)}${index === shown.length - 1 ? others : ''})`)),
+      emulator: numbered(shown.map(({ difference }) => difference.emulator)),
     };
   }
   const cause = sameAs ?? requests.flatMap(({ differences }) => differences.flatMap((each) => each.cause ?? [])).at(0);

@@ -4,12 +4,21 @@ import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from 
 import { Arrivals, type MailInbox } from './arrivals.ts';
 import { WHOLE } from './attribute-differences.ts';
 import { asKey, GROUPS, type Group } from './groups.ts';
+import { NEEDS } from './needs.ts';
 import { COUNTING, observeCounts } from './observe-counts.ts';
 import { observeDeliveries, observeEvents } from './observe-events.ts';
-import type { Asked, Door, PathValues, Recording, RoleKey, Step } from './recording.ts';
+import {
+  type Asked,
+  type Door,
+  NOT_CREATED,
+  type PathValues,
+  type Recording,
+  type RoleKey,
+  type Step,
+} from './recording.ts';
 import { bodyVariants, queryVariants } from './request-variants.ts';
 import { ALL, collectionOf, OF_WHOLE_TENANT, Scene } from './scene.ts';
-import type { VerifySession } from './verify-session.ts';
+import { VerifyError, type VerifySession } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
@@ -80,8 +89,6 @@ interface Place {
   /** The values of path parameters, by the first part of the path: `webhooks`, `workspaces`, `inboxes`, `domains`. */
   readonly values: Readonly<Record<string, PathValues>>;
 }
-
-const NEEDS_OUTSIDE = 'the check needs a mail from outside, which verify cannot send';
 
 const NO_KEY: RoleKey = { role: 'no key', text: '' };
 
@@ -176,7 +183,9 @@ export class OperationSequence {
 
   /** Creates something, and returns the body of the reply; an empty object if it could not be created. */
   async #create(id: OperationId, key: RoleKey, values: PathValues, words?: Partial<Words>, of?: Step) {
-    const asked = { aspect: 'reply', key, values, body: this.#bodyOf(id, words), of } as const;
+    // Without the workspace that it names, the thing would be created in another one.
+    const missing = Object.values(words ?? {}).includes(undefined) ? NOT_CREATED : undefined;
+    const asked = { aspect: 'reply', key, values, body: this.#bodyOf(id, words), of, missing } as const;
     return (await this.#recording.ask(id, asked)) ?? {};
   }
 
@@ -340,6 +349,7 @@ export class OperationSequence {
       return { ...unknownValues(row), id, draftId, listId };
     };
     const words = { workspaceId, email };
+    const missing = [workspaceId, email, id].includes(undefined) ? NOT_CREATED : undefined;
     for (const row of OPERATION_ROWS) {
       if (row.id === 'createTenant') continue;
       for (const { note, changes } of bodyVariants(row)) {
@@ -348,10 +358,19 @@ export class OperationSequence {
         // The service chooses a name that is missing, and an experiment finds in which form.
         if (row.id === 'createInbox' && !(body as { username?: unknown }).username) continue;
         const ignored = ['updatedAt'];
-        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: values(row), body, note, ignored });
+        const own = { values: values(row), missing };
+        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, ...own, body, note, ignored });
+      }
+      const isWithin = row.path.includes('{');
+      const existing = row.method === 'GET' ? valuesFor(row, place) : values(row);
+      for (const [name, unknown] of Object.entries(unknownValues(row))) {
+        if (row.id === 'deleteTenant') continue;
+        const note = `with an unknown ${name}`;
+        const body = this.#bodyOf(row.id, words);
+        const own = { ...existing, [name]: unknown };
+        await this.#recording.ask(row.id, { aspect: 'input', key: tenant, values: own, body, note, missing });
       }
       if (row.method !== 'GET') continue;
-      const isWithin = row.path.includes('{');
       const asked = { aspect: 'input', ignored: ['window'] } as const;
       const key = isWithin ? tenant : place.workspace;
       if (!isUsable(key)) continue;
@@ -363,6 +382,7 @@ export class OperationSequence {
     }
     for (const operation of ['createList', 'createDraft', 'createWebhook'] as const) {
       await this.#recording.note(`${operation}: two at once`, operation, async () => {
+        if (missing !== undefined) throw new VerifyError(missing);
         const path = OPERATIONS[operation].path.replace('{id}', String(id));
         const bodies = [this.#bodyOf(operation, words), this.#bodyOf(operation, words)];
         const replies = await Promise.all(bodies.map((body) => this.#s.post(path, body, { key: tenant.text })));
@@ -468,7 +488,8 @@ export class OperationSequence {
         const values = valuesFor(row, place);
         const isOwn = [place.tenant.text, place.workspace.text, place.inbox.text].includes(key.text);
         const isList = 'query' in row;
-        const missing = row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS_OUTSIDE : undefined;
+        const missing =
+          row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS['mail from outside'].reason : undefined;
         const asked = { key, values, missing } as const;
         await this.#recording.ask(row.id, { ...asked, aspect: isOwn ? 'items' : 'isolation' });
         if (!isList || !isOwn) continue;
@@ -479,7 +500,7 @@ export class OperationSequence {
     const { domains } = place.values;
     const verifying = { key: place.tenant, values: domains, ignored: NOT_FROM_OUTSIDE } as const;
     await this.#recording.ask('verifyDomain', { ...verifying, aspect: 'reply' });
-    for (const email of [place.email, 'no address']) {
+    for (const email of [place.email, `${this.#newName('verifyEmail')}@${this.#s.domain}`, 'no address']) {
       await this.#recording.ask('verifyEmail', { aspect: 'reply', key: place.tenant, body: { email } });
     }
   }

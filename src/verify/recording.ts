@@ -40,7 +40,7 @@ export interface Asked {
   readonly note?: string;
   /** The step that the request is, or after which it reads. */
   readonly of?: Step | undefined;
-  /** Why the request is not sent, if a value of its path is missing. */
+  /** Why the request is not sent, such as a value that it needs and that is missing. */
   readonly missing?: string | undefined;
   /** Reduces the reply to what is compared, such as one item of a list. */
   readonly pick?: (body: Reply['body']) => unknown;
@@ -66,6 +66,8 @@ export interface RecordedRequest extends Omit<Asked, 'pick' | 'body' | 'values'>
   /** When it was sent, in milliseconds since 1970. */
   readonly sentMs?: number;
   readonly reply?: Reply;
+  /** The reply to a request that was sent twice: it is not compared, but what it has created is used. */
+  readonly replyToSecond?: Reply;
   readonly reason?: string;
 }
 
@@ -76,6 +78,9 @@ export interface Noted {
   readonly value?: unknown;
   readonly reason?: string;
 }
+
+/** Why a request is not sent that is about something which the run could not create. */
+export const NOT_CREATED = 'what the request is about could not be created';
 
 const METHODS_WITH_BODY = ['POST', 'PATCH'];
 
@@ -88,6 +93,8 @@ export class Recording {
   readonly notes = new Map<string, Noted>();
   /** What the run has created, in order: the values with a role that is printed. */
   readonly roles = new Map<string, string>();
+  /** The roles of values that are only printed: which value of the other target is the same, the replies say. */
+  readonly printedRoles = new Set<string>();
   readonly session: VerifySession;
   /** The current part of the sequence, which is a part of each label. */
   part = '';
@@ -102,6 +109,12 @@ export class Recording {
     return value;
   }
 
+  /** Names the role of a value, such as a thread, which a later step may show wrongly and an earlier one rightly. */
+  describe(value: unknown, role: string): void {
+    this.name(value, role);
+    this.printedRoles.add(role);
+  }
+
   /** Sends a request, and returns the body of a success; `undefined` if there was none. */
   async ask(operation: OperationId, asked: Asked): Promise<Reply['body'] | undefined> {
     const { key, values = {}, query = '', body, note = '', pick, ...rest } = asked;
@@ -114,8 +127,8 @@ export class Recording {
     const request = { ...rest, key, query, note, label, operation, thing: values[names.at(-1) ?? ''] };
     // The label is taken at once, so that requests that are sent at the same time are kept in the same order.
     this.requests.set(label, { ...request, reason: 'the run did not come to it' });
-    if (names.some((name) => values[name] === undefined)) {
-      const reason = asked.missing ?? 'what the request is about could not be created';
+    if (asked.missing !== undefined || names.some((name) => values[name] === undefined)) {
+      const reason = asked.missing ?? NOT_CREATED;
       this.requests.set(label, { ...request, reason });
       return undefined;
     }
@@ -126,7 +139,8 @@ export class Recording {
       const reply = await this.session.call(method, through.path, sent, through);
       const isSuccess = reply.status >= 200 && reply.status < 300;
       if (reply.wasSentTwice) {
-        this.requests.set(label, { ...request, reason: 'its connection was closed once, and it was sent again' });
+        const reason = 'its connection was closed once, and it was sent again';
+        this.requests.set(label, { ...request, replyToSecond: reply, reason });
         return isSuccess ? reply.body : undefined;
       }
       const shown = pick && isSuccess ? { ...reply, body: pick(reply.body) } : reply;

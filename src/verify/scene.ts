@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../contract/operations.ts';
-import type { Asked, PathValues, Recording, RoleKey, Step } from './recording.ts';
+import { type Asked, NOT_CREATED, type PathValues, type Recording, type RoleKey, type Step } from './recording.ts';
 import type { Reply } from './verify-session.ts';
 
 /** The number of things of this run is small, so one page has all of its items. */
@@ -105,7 +105,10 @@ export class Scene {
     this.knowKey(keys.workspace);
   }
 
-  /** Adds a thing to those that are read after each step. */
+  /**
+   * Adds a thing to those that are read after each step. One that could not be created, so that an id is missing, has a
+   * number too, because a reading is compared with the reading of the thing of the same number.
+   */
   know(collection: string, values: PathValues): void {
     this.#things.push({ collection, values });
   }
@@ -142,10 +145,10 @@ export class Scene {
     // So that a time that the operation sets is another one than that of the step before.
     await sleep(2);
     const note = `${this.group} ${this.#step}`;
-    const reply = await this.#recording.ask(operation, { aspect: 'reply', key, values, body, note, of });
-    if (reply !== undefined && operation in ITEM_PATHS) {
-      this.know(collectionOf(row.path), itemValues(row, values, reply));
-    }
+    // A step with another body would be another step.
+    const missing = Object.values(body ?? {}).includes(undefined) ? NOT_CREATED : undefined;
+    const reply = await this.#recording.ask(operation, { aspect: 'reply', key, values, body, note, of, missing });
+    if (operation in ITEM_PATHS) this.know(collectionOf(row.path), itemValues(row, values, reply ?? {}));
     if (operation === 'forwardMessage') this.#hasForwarded = true;
     const read = async () => {
       await this.look(this.#afterStep ? ALL_READERS : readersOf(row), of);
@@ -192,14 +195,15 @@ export class Scene {
       });
     }
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
-    const seen = new Map<string, PathValues>();
-    for (const { collection, values } of this.#things) {
+    const seen = new Map<string, { readonly values: PathValues; readonly note: string }>();
+    for (const [index, { collection, values }] of this.#things.entries()) {
       if (collection !== collectionOf(path) || !names.every((name) => values[name] !== undefined)) continue;
       const own = Object.fromEntries(names.map((name) => [name, values[name]]));
-      seen.set(Object.values(own).join(' '), own);
+      const same = Object.values(own).join(' ');
+      if (!seen.has(same)) seen.set(same, { values: own, note: `${index + 1}` });
     }
-    return [...seen.values()].flatMap((values, index) =>
-      readers.map((key) => [id, { key, values, query, note: `${index + 1}` }] as const),
+    return [...seen.values()].flatMap(({ values, note }) =>
+      readers.map((key) => [id, { key, values, query, note }] as const),
     );
   }
 }

@@ -11,6 +11,7 @@ import {
   ConnectionError,
   type HookReceiver,
   NoReplyError,
+  OUT_OF_TIME,
   pause,
   type ReceivedCall,
   type Reply,
@@ -21,7 +22,7 @@ import {
 
 /** The limits for the requests of a run, for the time of one request, and for what the server sends. */
 const LIMITS = {
-  requests: 20_000,
+  requests: 30_000,
   timeoutMs: 10_000,
   replyBytes: 4 * 1024 * 1024,
   deliveryBytes: 4 * 1024 * 1024,
@@ -112,7 +113,7 @@ async function send(
 /** Returns a signal that ends a run after a time. `clear` stops the timer. */
 export function createRunTimeout(ms: number) {
   const controller = new AbortController();
-  const end = () => controller.abort(new VerifyError(`the time of the run, ${ms / 1000} s, has passed`));
+  const end = () => controller.abort(new VerifyError(`${OUT_OF_TIME.reason}, ${ms / 1000} s, has passed`));
   const timer = setTimeout(end, ms);
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }

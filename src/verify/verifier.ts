@@ -17,6 +17,7 @@ import { type Finding, maskFinding, originOfFinding, type Verification } from '.
 import { GROUPS } from './groups.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
+import { NEEDS, NO_DELIVERIES, withFlag } from './needs.ts';
 import { findInOperations, type OperationFinding } from './operation-findings.ts';
 import { OperationSequence, type SequenceOptions } from './operation-sequence.ts';
 import { Recording } from './recording.ts';
@@ -31,15 +32,6 @@ export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mai
 const OF_WHOLE = 'the whole: after ';
 
 const isGroup = (name: string) => GROUPS.some((groups) => name in groups);
-
-/** For each need: the field of the target that must be set, and the reason to print if the field is not set. */
-const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
-  'two tenants': ['secondKey', 'the check needs --second-key, the key of another tenant'],
-  operator: ['operatorKey', 'the check needs --operator-key'],
-  receiver: ['createReceiver', 'the check needs --receiver-url, at which deliveries arrive'],
-  'mail from outside': ['deliver', 'the check needs a mail from outside, which verify cannot send'],
-  time: ['advance', 'the check must wait; allow this with --slow'],
-};
 
 /** What an experiment observed on one target, or the reason why it observed nothing. */
 type Observation = { readonly observed: unknown } | { readonly reason: string; readonly endsRun: boolean };
@@ -158,7 +150,7 @@ export class Verifier {
     this.#report('deleting what the run has created');
     const left = await this.#server.close();
     const mask = this.#createMask();
-    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
+    const findings = addCauses(this.#results).map((finding) => maskFinding(withFlag(finding), mask.text));
     const verification = {
       findings,
       behaviours: this.#behaviours as BehaviourOptions,
@@ -277,10 +269,9 @@ export class Verifier {
   #findMissing(needs: string): string | undefined {
     if (needs.startsWith('not from outside')) return needs;
     if (this.#stopReason !== undefined) return this.#stopReason;
-    const [field, reason] = NEEDS[needs as Need] ?? [];
-    if (needs === 'receiver' && this.#server.target.noDeliveries)
-      return 'the check needs deliveries, and --no-deliveries is given';
-    return field && this.#server.target[field] === undefined ? reason : undefined;
+    if (needs === 'receiver' && this.#server.target.noDeliveries) return NO_DELIVERIES.reason;
+    const lack = needs in NEEDS ? NEEDS[needs as Need] : undefined;
+    return lack && this.#server.target[lack.field] === undefined ? lack.reason : undefined;
   }
 
   /** Concludes from the statements about operations whether an assumption is right. */

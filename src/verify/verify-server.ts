@@ -35,7 +35,7 @@ export interface VerifyOptions {
   readonly receiverPort?: number | undefined;
   /** Whether to run also the checks that must wait, such as for a retry. Default: false. */
   readonly slow?: boolean | undefined;
-  /** Whether everything is read after each step, which takes about three times as long. Default: false. */
+  /** Whether everything is read after each step, which takes four to five times as many requests. Default: false. */
   readonly thorough?: boolean | undefined;
   /** Whether to send no mail, because a mail calls the webhooks that the tenant already has. Default: false. */
   readonly noDeliveries?: boolean | undefined;

@@ -5,6 +5,21 @@ import { fillPath, findParameterProblem } from '../basics/fill-path.ts';
 /** What an experiment needs besides a tenant key. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
 
+/** What a check lacks: why it was not made, and the flag with which a run makes it, if there is one. */
+export interface Lack {
+  readonly reason: string;
+  readonly flag?: string;
+}
+
+/** What a run with `--no-deliveries` does not do. */
+export const NO_MAIL: Lack = {
+  reason: 'the check sends a mail, which calls the webhooks of the tenant',
+  flag: 'a run without --no-deliveries',
+};
+
+/** The begin of the reason if the time of a run has passed. */
+export const OUT_OF_TIME: Lack = { reason: 'the time of the run', flag: 'a longer --timeout' };
+
 /** A mail from outside: the fields of the control call `receiveMessage`. */
 export type OutsideMail = Readonly<Record<string, unknown>>;
 
@@ -104,8 +119,11 @@ export class MeasuredValue {
 /** Collections whose items a run must delete, if it has created them. The contents of an inbox are deleted with it. */
 const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 
-/** The longest wait for an effect of a request, and the first pause between two checks, in milliseconds. */
-const WAITS = { longest: 10_000, firstPause: 10 };
+/**
+ * The longest wait for an effect of a request, and the first pause between two checks, in milliseconds. After one was
+ * lost: how long the run waits at least for the next, and how many times as long as for the slowest.
+ */
+const WAITS = { longest: 10_000, firstPause: 10, afterLoss: 100, timesSlowest: 5 };
 
 /**
  * After so many operations without a reply, or so many server errors in succession, the run ends. A request is sent once
@@ -124,7 +142,10 @@ interface ReadList {
 const SENDS_MAIL = /^\/v1\/inboxes\/[^/]+\/(?:send|(?:reply|reply-all|forward)\/[^/]+|drafts\/[^/]+\/send)$/;
 
 /** About how many requests a run sends, to say how far it has come. */
-export const USUAL_REQUESTS = 5500;
+export const USUAL_REQUESTS = 5100;
+
+/** The methods that change nothing, so that a request may be sent twice. */
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /** The fields of replies that are secrets. */
 const SECRET_IN_REPLY = /"(?:apiKey|key|secret|imapPassword|password)" ?: ?"([^"\\]+)"/g;
@@ -140,6 +161,8 @@ export class VerifySession {
   workspace = { id: '', key: '', inboxKey: '' };
   /** The domain of new inboxes. */
   domain = '';
+  /** The begin of the URLs of receivers, which is another one on each target; undefined if there is no receiver yet. */
+  receiverBase: string | undefined;
   /** The paths of created things, each with the key that may delete the thing and the name of the experiment. */
   readonly #created = new Map<string, { readonly key: string; readonly experimentName: string }>();
   /** The paths of what the server has deleted, by its replies. */
@@ -151,8 +174,10 @@ export class VerifySession {
   /** Whether a reply to the current experiment was HTML, which something else than the service must have sent. */
   hasForeignReply = false;
   #nameCount = 0;
-  /** Why nothing waits for mails, deliveries or the like any more: a wait for one of these has ended without it. */
+  /** Why mails, deliveries or the like are hardly waited for any more: a wait for one of these has ended without it. */
   readonly #missing = new Map<AwaitedThing, string>();
+  /** How long the slowest of each kind took that has come, in milliseconds. */
+  readonly #slowestMs = new Map<AwaitedThing, number>();
   /** The requests that were not answered in time, without their ids. These are not sent again. */
   readonly #unanswered = new Map<string, string>();
   /** The number of replies in succession that are server errors. */
@@ -241,9 +266,7 @@ export class VerifySession {
     const reason = this.#unanswered.get(kind);
     if (reason !== undefined) throw new VerifyError(reason);
     if (this.target.noDeliveries && method === 'POST' && SENDS_MAIL.test(withoutQuery)) {
-      throw new VerifyError(
-        'the check sends a mail, which calls the webhooks of the tenant, and --no-deliveries is given',
-      );
+      throw new VerifyError(NO_MAIL.reason);
     }
     const init = {
       method,
@@ -279,7 +302,7 @@ export class VerifySession {
       const waitMs = reply.status === 429 ? readRetryAfter(reply.headers.get('retry-after')) : undefined;
       if (waitMs !== undefined && waits < LIMITS.waits) await this.pause(waitMs);
       // What was sent twice may have been done twice, so the reply may be another one.
-      else return wasClosed && init.method === 'POST' ? { ...reply, wasSentTwice: true } : reply;
+      else return wasClosed && !SAFE_METHODS.includes(init.method ?? '') ? { ...reply, wasSentTwice: true } : reply;
     }
   }
 
@@ -363,7 +386,10 @@ export class VerifySession {
     if (reason !== undefined) throw new VerifyError(reason);
   }
 
-  /** Waits for a mail, a delivery or the like. If an earlier wait has ended without one, does not wait at all. */
+  /**
+   * Waits for a mail, a delivery or the like. If an earlier wait has ended without one, waits a few times as long as for
+   * the slowest that has come, so that one that is lost neither delays the run each time nor hides the next.
+   */
   async waitOnce<T>(
     kind: AwaitedThing,
     what: string,
@@ -371,17 +397,25 @@ export class VerifySession {
     hasFailed = () => false,
   ): Promise<T> {
     const reason = this.#missing.get(kind);
-    const ms = reason === undefined ? (this.target.requestTimeoutMs ?? WAITS.longest) : 0;
+    const longestMs = this.target.requestTimeoutMs ?? WAITS.longest;
+    const slowestMs = this.#slowestMs.get(kind);
+    const likelyMs = slowestMs === undefined ? 0 : Math.max(WAITS.afterLoss, WAITS.timesSlowest * slowestMs);
+    const ms = reason === undefined ? longestMs : Math.min(longestMs, likelyMs);
+    const startMs = performance.now();
     const findUntilFailed = async () => {
       const found = await find();
       if (found === undefined && hasFailed()) throw new VerifyError(`${what} did not come`);
       return found;
     };
-    return await this.waitFor(what, findUntilFailed, ms).catch((error: unknown) => {
+    try {
+      const found = await this.waitFor(what, findUntilFailed, ms);
+      this.#slowestMs.set(kind, Math.max(slowestMs ?? 0, performance.now() - startMs));
+      return found;
+    } catch (error) {
       if (!(error instanceof VerifyError) || error.endsRun) throw error;
       if (reason === undefined) this.#missing.set(kind, error.message);
       throw new VerifyError(reason ?? error.message);
-    });
+    }
   }
 
   /** Waits until an inbox has `count` inbound messages, by default one, and returns them. */
@@ -426,8 +460,10 @@ export class VerifySession {
     fields: Readonly<Record<string, unknown>> = {},
     key = this.target.key,
   ) {
-    const receiver = this.target.createReceiver?.(this.newName());
+    const name = this.newName();
+    const receiver = this.target.createReceiver?.(name);
     if (!receiver) throw new VerifyError('there is no receiver');
+    this.receiverBase = receiver.url.slice(0, -name.length);
     const webhook = await this.createWebhook({ url: receiver.url, events, ...fields }, key);
     if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }, { key }));
     const waitForCalls = async (count: number) => {

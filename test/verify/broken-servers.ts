@@ -572,7 +572,7 @@ const furtherBreaks: BrokenServer[] = [
   },
   {
     name: 'mail is lost',
-    named: ['sendMessage', 'listThreads'],
+    named: ['sendMessage'],
     create: () => async (call, send) => {
       if (call.operation !== 'sendMessage') return await send();
       return await send({ body: { ...call.body, to: `nobody-at-all@verify.example` } });

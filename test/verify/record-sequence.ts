@@ -19,7 +19,7 @@ export async function recordSequence(
       secondKey: globex.tenant,
       operatorKey: mailbox.keys.operator,
       send: sendThrough(mailbox, broken, { tenant: acme.tenant, otherTenant: globex.tenant }),
-      requestTimeoutMs: 100,
+      requestTimeoutMs: 2000,
       advance: async () => {},
       deliver: async (mail) => void (await mailbox.receiveMessage(mail as never)),
       ...target,

@@ -2,6 +2,7 @@ import { BEHAVIOURS, type BehaviourOptions } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CHANGEABLE_IDS, changeableDefinition } from '../../src/contract/behaviours.ts';
+import { USUAL_REQUESTS } from '../../src/verify/verify-session.ts';
 import { compareEmulator, linesWith } from './compare-server.ts';
 
 /** How many random profiles; `VERIFY_PROFILES=30` tries more. */
@@ -14,7 +15,15 @@ const profiles = fc.record(
 ) as fc.Arbitrary<BehaviourOptions>;
 
 // Each profile is a whole run, and the machine may be busy.
-const TIMEOUT_MS = RUNS * 120_000;
+const TIMEOUT_MS = (RUNS + 1) * 300_000;
+
+test('a run with the webhooks of deliveries in the list of a workspace key accuses nothing, and sends about as many requests as it says', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { findings, requests } = await compareEmulator({ 'webhooks.list.workspace-scope': 'own-and-tenant-wide' });
+  expect(linesWith(findings, 'differs')).toEqual(['webhooks.list.workspace-scope: own-and-tenant-wide']);
+  expect(Math.abs((requests ?? 0) - USUAL_REQUESTS) / USUAL_REQUESTS).toBeLessThan(0.1);
+});
 
 test('the found profile is the set one, for what could be told, and no statement differs', {
   timeout: TIMEOUT_MS,

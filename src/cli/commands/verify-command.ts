@@ -89,7 +89,10 @@ async function compareServer(terminal: Terminal, flags: GivenFlags, profile: Beh
   const { isLocal, ...options } = parseSettings(flags);
   if (!isLocal && flags.yes?.value !== true) await confirm(options.baseUrl);
   const controller = new AbortController();
-  void terminal.interrupted.then(() => controller.abort());
+  void terminal.interrupted.then(() => {
+    terminal.err(`${NAME}: the run is stopping, and deletes what it has created.`);
+    controller.abort();
+  });
   const onProgress = (step: string) => terminal.showStatus?.(`Comparing: ${step}`);
   const result = await verifyServer({ ...options, profile, signal: controller.signal, onProgress });
   terminal.showStatus?.('');

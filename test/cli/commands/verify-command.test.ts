@@ -1,4 +1,4 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -85,10 +85,37 @@ test('what differs is explained, and the exit code is 1', async () => {
       accepts: 'webhooks.delete.body=empty',
     },
   ]);
-  const reasons = new Map(findings.map(({ id, verdict, found }) => [id, `${verdict}: ${found}`]));
-  expect(reasons.get('tenants.delete.body')).toBe('not compared: the check needs --operator-key');
-  expect(reasons.get('inboxes.create.again')).toMatch(/^not compared: the check needs --second-key/);
   expect(code).toBe(1);
+});
+
+test('what was not compared says why, and which flag would compare it, in each form', async () => {
+  await using server = await startServer({ port: 0 });
+  const folder = await mkdtemp(join(tmpdir(), 'verify-'));
+  const file = join(folder, 'junit.xml');
+  const profile = join(folder, 'profile.json');
+  await writeFile(profile, '{"behaviours":{}}');
+  const { out } = await verify(server.url, [...KEYS, '--profile', profile, '--junit', file, '--no-deliveries']);
+  const text = out.join('\n').replaceAll(/\s+/g, ' ');
+  const junit = await readFile(file, 'utf8');
+  const { out: json } = await verify(server.url, [...KEYS, '--profile', profile, '--json', '--no-deliveries']);
+  const { findings } = JSON.parse(json.at(-1) ?? '') as Verification;
+  for (const [id, reason, flag] of [
+    ['tenants.create.reply', 'the check needs a key of the operator', '--operator-key, an sa_ key'],
+    [
+      'sendMessage: reply',
+      'the check sends a mail, which calls the webhooks of the tenant',
+      'a run without --no-deliveries',
+    ],
+  ] as const) {
+    const finding = findings.find((each) => each.id === id);
+    expect(finding).toMatchObject({
+      verdict: 'not compared',
+      found: expect.stringContaining(reason),
+      observableWith: flag,
+    });
+    expect(text).toContain(`· ${id}: not compared ${finding?.found} to compare it: ${flag}`);
+    expect(junit).toContain(`${finding?.found}; to compare it: ${flag}`);
+  }
 });
 
 test('a run that is stopped deletes what it created', async () => {
