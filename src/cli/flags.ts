@@ -288,6 +288,8 @@ export const EVALUATE_FLAGS = {
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
     },
     only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
+    tag: { multiple: true, value: '<tag>', help: 'Run only the scenarios that have this tag; repeatable: any of them' },
+    'max-failures': { value: '<number>', help: 'Begin no further trial after so many trials that did not pass' },
     set: {
       multiple: true,
       value: '<parameter>=<text>',

@@ -1,4 +1,5 @@
 import { formatPercent, formatPercentBeside, formatPercentExactly } from '../basics/percent.ts';
+import { plural } from '../basics/text.ts';
 import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
 import {
   describeUnmet,
@@ -126,7 +127,7 @@ function describeGate({ required, k, trials, reached }: Gate, passed: number): s
 }
 
 function describeTotals(evaluation: Evaluation): string[] {
-  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, isGateMet } = evaluation;
+  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, stoppedAfter, isGateMet } = evaluation;
   const parts = [`${passed} of ${passed + failed + cannotTell} trials passed`, `${failed} failed`];
   if (silent > 0) parts.push(`${silent} cannot be told, because silence ended them`);
   if (cannotTell > silent) parts.push(`${cannotTell - silent} could not be judged`);
@@ -134,6 +135,9 @@ function describeTotals(evaluation: Evaluation): string[] {
   if (notRun > 0) parts.push(`${notRun} were not run`);
   const unmet = scenarios.filter(({ gate }) => !gate.isMet);
   const totals = [`${parts.join(', ')}.`];
+  if (stoppedAfter !== null) {
+    totals.push(`The run was stopped after ${plural(stoppedAfter, 'trial')} that did not pass.`);
+  }
   if (isGateMet) {
     const all = scenarios.length === 1 ? 'The scenario has' : `All ${scenarios.length} scenarios have`;
     totals.push(`Gate: met. ${all} reached what is required.`);

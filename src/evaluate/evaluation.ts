@@ -59,6 +59,10 @@ export interface ScenarioReport {
   readonly line: number | null;
   /** For a twin, the name of its scenario; otherwise null. */
   readonly twinOf: string | null;
+  /** Its tags. */
+  readonly tags: readonly string[];
+  /** The values of its parameters, and of its row of `each`, by their names. */
+  readonly parameters: Readonly<Record<string, string>>;
   /** The trials, by their numbers. */
   readonly trials: readonly TrialReport[];
   /** How many trials passed. */
@@ -132,6 +136,11 @@ export interface Evaluation {
    * silence is not seen.
    */
   readonly leastSilenceMs: number | null;
+  /**
+   * After how many trials that did not pass the run was stopped, because no more were wanted; null if it was not. Which
+   * trials ran then depends on their results, so such a report cannot be compared with another.
+   */
+  readonly stoppedAfter: number | null;
   /** What a reader of the result must know of how it came about, in sentences. */
   readonly notes: readonly string[];
   /** The share of the trials of twins that passed; null without any. One that cannot be told did not pass. */
@@ -197,6 +206,8 @@ export interface RunScenario {
 export interface RunFacts extends Pick<Evaluation, 'seed' | 'startedAt' | 'realTimeMs' | 'notes'> {
   /** How many trials of each scenario were to be run. */
   readonly repeat: number;
+  /** See `Evaluation.stoppedAfter`. Default: null. */
+  readonly stoppedAfter?: number | null | undefined;
   /** The share that a scenario must reach which does not say it itself, from 0 to 1. Default: 1. */
   readonly require?: number | undefined;
   /** The k of the pass^k that is shown, and of which the share is required. Default: see `Evaluation.k`, and 1. */
@@ -205,7 +216,7 @@ export interface RunFacts extends Pick<Evaluation, 'seed' | 'startedAt' | 'realT
 
 /** Puts the results of all scenarios together. */
 export function createEvaluation(runs: readonly RunScenario[], facts: RunFacts): Evaluation {
-  const { seed, startedAt, realTimeMs, notes, k } = facts;
+  const { seed, startedAt, realTimeMs, stoppedAfter = null, notes, k } = facts;
   const trials = runs.flatMap((run) => run.trials);
   const silences = trials.flatMap(({ silentMs }) => silentMs ?? []);
   const twinTrials = runs.filter(({ scenario }) => scenario.twinOf !== undefined).flatMap((run) => run.trials);
@@ -232,6 +243,7 @@ export function createEvaluation(runs: readonly RunScenario[], facts: RunFacts):
     cannotTell: countVerdict(trials, 'cannot tell'),
     silent: trials.filter(({ isSilent }) => isSilent).length,
     leastSilenceMs: silences.reduce<number | null>((least, ms) => Math.min(least ?? ms, ms), null),
+    stoppedAfter,
     notes: [...notes, ...noteRefusedCalls(trials)],
     utility: shareOf(utility),
     utilityInterval: intervalOf(utility),
@@ -292,7 +304,7 @@ function toScenarioReport(
   twinTrials: readonly TrialReport[],
   { repeat, require = 1, k = 1 }: RunFacts,
 ): ScenarioReport {
-  const { name, description = null, file = null, line = null, twinOf = null } = scenario;
+  const { name, description = null, file = null, line = null, twinOf = null, tags, parameters } = scenario;
   const passed = countVerdict(trials, 'passed');
   const failed = countVerdict(trials, 'failed');
   const utility = countPassed(twinTrials);
@@ -305,6 +317,8 @@ function toScenarioReport(
     file,
     line,
     twinOf,
+    tags,
+    parameters,
     trials,
     passed,
     failed,

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { createNameCheck } from '../basics/named-error.ts';
 import { performance, RealDate } from '../basics/real-timers.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { CreateAgent } from './agent-driver.ts';
 import { EarlierTrials } from './earlier-trials.ts';
@@ -29,6 +30,10 @@ export interface RunOptions {
   readonly concurrency?: number | undefined;
   /** Only scenarios whose names contain this text, with their twins. Default: all. */
   readonly only?: string | undefined;
+  /** Only scenarios with one of these tags, with their twins. Default: all. */
+  readonly tags?: readonly string[] | undefined;
+  /** After so many trials that did not pass, no further trial begins. Default: all trials run. */
+  readonly maxFailures?: number | undefined;
   /** The seed of the samples, ids and domains: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
   /** The longest real time of a trial whose scenario has no limit, in milliseconds. Default: 60,000. */
@@ -91,8 +96,8 @@ export class IdleError extends Error {
  *   {ScenarioError} if no scenario is chosen, and for a mistake that shows only when a scenario runs.
  */
 export async function runEvaluation(scenarios: readonly ParsedScenario[], details: RunDetails): Promise<Evaluation> {
-  const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, only, isShared = false } = details;
-  const chosen = chooseScenarios(scenarios, only);
+  const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, maxFailures, isShared = false } = details;
+  const chosen = chooseScenarios(scenarios, details);
   // Each trial that runs listens to the signal.
   if (details.signal) setMaxListeners(0, details.signal);
   const settings: TrialSettings = {
@@ -127,12 +132,14 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   const reports = new Map<ParsedScenario, TrialReport[]>(runs.map((scenario) => [scenario, []]));
   const earlier = new EarlierTrials();
   let done = 0;
+  let failures = 0;
   await inParallel(jobs, concurrency, async ({ scenario, number }) => {
-    if (details.signal?.aborted) return;
+    if (details.signal?.aborted || failures >= (maxFailures ?? Infinity)) return;
     const trialSeed = seedOf(seed, scenario.name, number);
     const finish = async (outcome: TrialOutcome) => {
       const report = toTrialReport(number, trialSeed, outcome);
       done += 1;
+      if (report.verdict !== 'passed') failures += 1;
       await details.onTrial?.({ scenario, report, done, total: jobs.length, trace: outcome.trace });
       return report;
     };
@@ -161,17 +168,33 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     seed,
     startedAt,
     realTimeMs: Math.round(performance.now() - startedMs),
+    stoppedAfter: maxFailures !== undefined && failures >= maxFailures && done < jobs.length ? failures : null,
     notes: details.keepsSecrets === true ? [KEEPS_SECRETS] : [],
   });
 }
 
-function chooseScenarios(scenarios: readonly ParsedScenario[], only: string | undefined): readonly ParsedScenario[] {
+function chooseScenarios(
+  scenarios: readonly ParsedScenario[],
+  { only, tags }: Pick<RunOptions, 'only' | 'tags'>,
+): readonly ParsedScenario[] {
+  const refuse = (message: string): never => {
+    throw new ScenarioError([{ file: undefined, line: undefined, path: '$', message }]);
+  };
+  const known = [...new Set(scenarios.flatMap((scenario) => scenario.tags))];
+  const unknown = tags?.find((tag) => !known.includes(tag));
+  if (unknown !== undefined) {
+    const hint =
+      didYouMean(unknown, known) ||
+      `; ${known.length === 0 ? 'they have no tags' : `the tags are ${known.join(', ')}`}`;
+    refuse(`has no scenario with the tag ${JSON.stringify(unknown)}${hint}`);
+  }
+  const tagged = scenarios.filter((scenario) => tags === undefined || scenario.tags.some((tag) => tags.includes(tag)));
   const wanted = only?.toLowerCase();
-  const chosen = scenarios.filter(({ name }) => wanted === undefined || name.toLowerCase().includes(wanted));
+  const chosen = tagged.filter(({ name }) => wanted === undefined || name.toLowerCase().includes(wanted));
   if (chosen.length > 0) return chosen;
-  const message =
-    only === undefined ? 'There is no scenario' : `has no scenario whose name contains ${JSON.stringify(only)}`;
-  throw new ScenarioError([{ file: undefined, line: undefined, path: '$', message }]);
+  if (only === undefined) return refuse('There is no scenario');
+  const having = tags === undefined ? '' : ` with the tag ${tags.join(' or ')}`;
+  return refuse(`has no scenario${having} whose name contains ${JSON.stringify(only)}`);
 }
 
 /** Runs each scenario once with an agent that does nothing. @throws {IdleError} */

@@ -117,6 +117,8 @@ async function run(
     k,
     concurrency: readCount(flags.concurrency, 1),
     only: textOfFlag(flags.only),
+    tags: flags.tag && parseEach(flags.tag, (tag) => tag),
+    maxFailures: readCount(flags['max-failures'], 1),
     seed: parseOne(EVALUATE_FLAGS.seed, flags.seed),
     timeoutMs: readTime(flags.timeout, 1),
     quietMs: readTime(flags['quiet-time'], 0),
@@ -341,13 +343,23 @@ async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly st
       `The command evaluate compare takes two reports: ${NAME} evaluate compare before.json after.json.`,
     );
   }
-  const comparison = compareEvaluations(await readReport(before), await readReport(after));
+  const comparison = compareEvaluations(await readWholeReport(before), await readWholeReport(after));
   if (comparison.scenarios.length === 0) {
     throw new CannotRunError(`The reports ${before} and ${after} have no scenario in common.`, COULD_NOT_RUN);
   }
   const all = flags.all?.value === true;
   terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : writeComparison(comparison, { all }));
   return isWorse(comparison) ? 1 : 0;
+}
+
+/** Reads a report in which every trial had its turn, whatever came of others. */
+async function readWholeReport(file: string): Promise<Evaluation> {
+  const report = await readReport(file);
+  if ((report.stoppedAfter ?? null) === null) return report;
+  throw new CannotRunError(
+    `The run of ${file} was stopped by --max-failures, so which trials it has depends on their results; compare a run without it.`,
+    COULD_NOT_RUN,
+  );
 }
 
 /** More trials than that has no scenario: `--repeat` takes no more. */
