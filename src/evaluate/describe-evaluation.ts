@@ -128,6 +128,13 @@ function describeGate({ required, k, trials, reached }: Gate, passed: number): s
 
 function describeTotals(evaluation: Evaluation): string[] {
   const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, stoppedAfter, isGateMet } = evaluation;
+  const { provenance, missingShards } = evaluation;
+  if (scenarios.length === 0 && provenance.shard) {
+    const { index, count } = provenance.shard;
+    return [
+      `Shard ${index}/${count} has no scenario: ${plural(provenance.suite.scenarios, 'scenario')} cannot fill ${count} shards.`,
+    ];
+  }
   const parts = [`${passed} of ${passed + failed + cannotTell} trials passed`, `${failed} failed`];
   if (silent > 0) parts.push(`${silent} cannot be told, because silence ended them`);
   if (cannotTell > silent) parts.push(`${cannotTell - silent} could not be judged`);
@@ -141,7 +148,9 @@ function describeTotals(evaluation: Evaluation): string[] {
   if (isGateMet) {
     const all = scenarios.length === 1 ? 'The scenario has' : `All ${scenarios.length} scenarios have`;
     totals.push(`Gate: met. ${all} reached what is required.`);
-  } else {
+  }
+  if (missingShards.length > 0) totals.push(`Gate: not met. ${describeMissing(evaluation)}`);
+  if (unmet.length > 0) {
     const count = `${unmet.length} of ${scenarios.length} scenarios ${unmet.length === 1 ? 'has' : 'have'}`;
     totals.push(`Gate: not met. ${count} not reached what is required:`);
     totals.push(...unmet.map(({ name, gate, passed: own }) => `  ${name}: ${describeGate(gate, own)}.`));
@@ -158,6 +167,13 @@ function describeTotals(evaluation: Evaluation): string[] {
     totals.push(`Where silence ended a trial, what must not happen was not seen within ${seconds} s of silence.`);
   }
   return [...totals, ...evaluation.notes];
+}
+
+/** Says which shards a merged report lacks. */
+export function describeMissing({ missingShards, provenance }: Evaluation): string {
+  const shards = missingShards.length === 1 ? 'Shard' : 'Shards';
+  const are = missingShards.length === 1 ? 'is' : 'are';
+  return `${shards} ${missingShards.join(', ')} of ${provenance.shard?.count} ${are} missing.`;
 }
 
 /** The words for what became of a trial. */

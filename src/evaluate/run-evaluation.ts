@@ -10,6 +10,7 @@ import { Emulators } from './emulators.ts';
 import { createEvaluation, type Evaluation, type TrialReport, toTrialReport } from './evaluation.ts';
 import { createIdleAgent } from './function-agent.ts';
 import { type ParsedScenario, ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
+import { hashSuite, hashValue, type Provenance, readGitState, type Shard } from './provenance.ts';
 import { type RunShellCommand, runTrial, type TrialOutcome, type TrialScope, type TrialSettings } from './run-trial.ts';
 
 /** How an evaluation is run. */
@@ -50,6 +51,14 @@ export interface RunOptions {
 /** What a program that runs an evaluation adds. */
 export interface RunDetails extends RunOptions {
   readonly createAgent: CreateAgent;
+  /** The command of the agent, for the report; undefined if it has none. */
+  readonly command?: readonly string[] | undefined;
+  /** The URL of an agent that runs already, for the report. */
+  readonly agentUrl?: string | undefined;
+  /** The part of the chosen scenarios that is run. Default: all of them. */
+  readonly shard?: Shard | undefined;
+  /** Whether it was checked already that no idle agent passes these scenarios. */
+  readonly isIdleChecked?: boolean | undefined;
   /** Whether one agent serves all trials, one after the other, with the whole emulator. */
   readonly isShared?: boolean | undefined;
   /** Whether a shared agent knows the keys of the fixture, which are then not replaced. */
@@ -97,7 +106,10 @@ export class IdleError extends Error {
  */
 export async function runEvaluation(scenarios: readonly ParsedScenario[], details: RunDetails): Promise<Evaluation> {
   const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, maxFailures, isShared = false } = details;
-  const chosen = chooseScenarios(scenarios, details);
+  const suite = chooseScenarios(scenarios, details);
+  const { index, count } = details.shard ?? { index: 1, count: 1 };
+  // Those of each shard lie apart, because neighbours are often alike and take as long.
+  const chosen = suite.filter((_, position) => position % count === index - 1);
   // Each trial that runs listens to the signal.
   if (details.signal) setMaxListeners(0, details.signal);
   const settings: TrialSettings = {
@@ -109,6 +121,21 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   };
   const concurrency = isShared ? 1 : (details.concurrency ?? Math.min(availableParallelism(), 8));
   const servesMail = chosen.some(({ agent, twin }) => [agent, twin?.agent].some((each) => each?.told === 'imap'));
+  const provenance: Provenance = {
+    command: details.command ?? null,
+    agentUrl: details.agentUrl === undefined ? null : withoutPassword(details.agentUrl),
+    git: await readGitState(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    repeat,
+    require: details.require ?? 1,
+    timeoutMs: settings.timeoutMs,
+    quietMs: settings.quietMs,
+    isShared,
+    fixtures: details.fixtures === undefined ? null : hashValue(details.fixtures),
+    suite: { scenarios: suite.length, hash: hashSuite(suite) },
+    shard: details.shard ?? null,
+  };
   await using emulators = new Emulators({
     fixtures: details.fixtures,
     port: details.port,
@@ -118,8 +145,8 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   });
   // The shared emulator is started first, because it is the one that has the wanted port.
   if (isShared) await emulators.shared();
-  await refuseIdleScenarios(chosen, emulators, settings, concurrency);
-  if (isShared) {
+  if (details.isIdleChecked !== true) await refuseIdleScenarios(chosen, emulators, settings, concurrency);
+  if (isShared && chosen.length > 0) {
     await details.onShared?.(await emulators.shared());
     await emulators.keep();
   }
@@ -165,12 +192,18 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     repeat,
     require: details.require,
     k: details.k,
+    provenance,
     seed,
     startedAt,
     realTimeMs: Math.round(performance.now() - startedMs),
     stoppedAfter: maxFailures !== undefined && failures >= maxFailures && done < jobs.length ? failures : null,
     notes: details.keepsSecrets === true ? [KEEPS_SECRETS] : [],
   });
+}
+
+/** Returns a URL without the name and the password in it. Places such as `{key}` stay as they are. */
+function withoutPassword(url: string): string {
+  return url.replace(/^(https?:\/\/)[^/?#]*@/i, '$1');
 }
 
 function chooseScenarios(
