@@ -349,6 +349,10 @@ export const EVALUATE_FLAGS = {
 
 /** The flags of `agent-mailbox-mock init`. */
 export const INIT_FLAGS = {
+  ci: {
+    value: '<service>',
+    help: 'Write a workflow that runs the command evaluate in CI, for github or gitlab',
+  },
   scenarios: { help: 'Write 24 scenarios for the command evaluate, into the folder scenarios' },
   ...FORCE_FLAG,
 } as const satisfies Record<string, Flag>;
