@@ -1,6 +1,5 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { didYouMean } from '../../basics/similar-names.ts';
 import { NAME } from '../../basics/version.ts';
 import { CannotRunError, quote, type RunCommand, type Terminal, textOfFlag, UsageError } from '../command.ts';
 import { DEFAULT_FIXTURE_FILE, explainWriteError } from '../files.ts';
@@ -32,9 +31,7 @@ async function writeWorkflow(
   options: OutputOptions,
 ): Promise<void> {
   if (service !== 'github' && service !== 'gitlab') {
-    throw new UsageError(
-      `--ci must be github or gitlab, not ${quote(service)}${didYouMean(service, Object.keys(CI_FILES))}.`,
-    );
+    throw new UsageError(`The service of --ci must be github or gitlab, not ${quote(service)}.`);
   }
   const { file: usual, text } = CI_FILES[service];
   const file = argument ?? usual;
