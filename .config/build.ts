@@ -46,11 +46,13 @@ async function writeDeclarations(): Promise<void> {
   await bundle.close();
 }
 
-/** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */
+/** Writes the JSON Schemas of scenarios and of reports, which servers send: they have no code that reads scenarios. */
 async function writeEvaluateSchema(): Promise<void> {
   const { scenarioJsonSchema } = await import('../src/evaluate/scenario-schema.ts');
-  const packed = brotliCompressSync(JSON.stringify(scenarioJsonSchema()));
-  writeFileSync(`${ROOT}dist/inspector/scenario.schema.json.br`, packed);
+  const { evaluationJsonSchema } = await import('../src/evaluate/report-schema.ts');
+  for (const [name, schema] of Object.entries({ scenario: scenarioJsonSchema(), evaluation: evaluationJsonSchema() })) {
+    writeFileSync(`${ROOT}dist/inspector/${name}.schema.json.br`, brotliCompressSync(JSON.stringify(schema)));
+  }
 }
 
 /** Returns a hash of the content of these files, and of those in these folders. */

@@ -78,6 +78,8 @@ const NOT_USED: Readonly<Record<string, string>> = {
   'nightly.ts': "its server is the reader's; types are checked",
   'tests.yml': 'test/server/ci-and-containers.test.ts runs its shell lines',
   '.gitlab-ci.yml': 'test/server/ci-and-containers.test.ts runs its shell lines',
+  'evaluate.yml': 'test/server/ci-and-containers.test.ts runs its shell lines',
+  'evaluate.gitlab-ci.yml': 'test/server/ci-and-containers.test.ts runs its shell lines',
   Dockerfile: 'test/server/ci-and-containers.test.ts runs its shell lines',
   'compose.yaml': 'test/server/ci-and-containers.test.ts runs its shell lines',
   'vite.config.ts': 'types are checked',

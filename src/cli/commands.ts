@@ -117,7 +117,10 @@ export const COMMANDS = {
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,
     argument: '[file]',
-    examples: [['init --scenarios', 'Write 24 scenarios for the command evaluate into the folder scenarios']],
+    examples: [
+      ['init --scenarios', 'Write 24 scenarios for the command evaluate into the folder scenarios'],
+      ['init --ci github', 'Write a workflow that evaluates an agent in each pull request'],
+    ],
     flags: FLAGS.INIT_FLAGS,
     load: async () => (await import('./commands/init.ts')).init,
   },

@@ -288,6 +288,12 @@ export const EVALUATE_FLAGS = {
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
     },
     only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
+    tag: { multiple: true, value: '<tag>', help: 'Run only the scenarios that have this tag; repeatable: any of them' },
+    'max-failures': { value: '<number>', help: 'Begin no further trial after so many trials that did not pass' },
+    shard: {
+      value: '<part>/<parts>',
+      help: 'Run only this part of the scenarios, such as 1/4; evaluate merge puts the reports of all parts together',
+    },
     set: {
       multiple: true,
       value: '<parameter>=<text>',
@@ -327,6 +333,12 @@ export const EVALUATE_FLAGS = {
   }),
   ...inGroup('Report', {
     json: { help: 'Print the report as JSON instead of a table' },
+    markdown: { help: 'Print the report, or with compare the comparison, as Markdown instead of a table' },
+    summary: {
+      help:
+        'For GitHub Actions: add the report as Markdown to the file in GITHUB_STEP_SUMMARY, and print an annotation for each ' +
+        'scenario that has not reached what is required; elsewhere: print the Markdown',
+    },
     junit: { value: '<file>', help: 'Write the report as JUnit XML into this file: one case for each trial' },
     html: { value: '<file>', help: 'Write the report as one HTML file in which each trial can be opened' },
     traces: { value: '<folder>', help: 'Write the trace of each trial into this folder, for the command show' },
@@ -337,6 +349,10 @@ export const EVALUATE_FLAGS = {
 
 /** The flags of `agent-mailbox-mock init`. */
 export const INIT_FLAGS = {
+  ci: {
+    value: '<service>',
+    help: 'Write a workflow that runs the command evaluate in CI, for github or gitlab',
+  },
   scenarios: { help: 'Write 24 scenarios for the command evaluate, into the folder scenarios' },
   ...FORCE_FLAG,
 } as const satisfies Record<string, Flag>;

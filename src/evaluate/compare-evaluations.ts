@@ -22,9 +22,10 @@ export interface ComparedScenario extends TwoRuns {
   readonly name: string;
   /**
    * `better` or `worse` only if chance alone is improbable; `unchanged` if the share of trials that passed is the same;
-   * `not judged` if one of the runs has no trial of it.
+   * `not judged` if one of the runs has no trial of it; `other scenario` if what it asks of an agent has changed in between,
+   * so that nothing shows what is due to the agent.
    */
-  readonly change: 'better' | 'worse' | 'within chance' | 'unchanged' | 'not judged';
+  readonly change: 'better' | 'worse' | 'within chance' | 'unchanged' | 'not judged' | 'other scenario';
   /** How many trials could not be told before. They count as trials that did not pass. */
   readonly cannotTellBefore: number;
   /** How many trials cannot be told after. They count as trials that did not pass. */
@@ -70,17 +71,26 @@ export interface Comparison {
   readonly onlyBefore: readonly string[];
   /** The names of the scenarios that only the run after has. */
   readonly onlyAfter: readonly string[];
+  /** The two runs, and what else than the agent differs between them, in sentences. */
+  readonly notes: readonly string[];
 }
 
 /** What a comparison reads of a scenario in a report. A report of an earlier version may lack `cannotTell`. */
 export type ComparableScenario = Pick<Evaluation['scenarios'][number], 'name' | 'passed' | 'failed'> & {
   readonly cannotTell?: number | undefined;
+  readonly hash?: string | undefined;
 };
 
 /** What a comparison reads of a report. */
 export interface ComparableEvaluation {
   /** The scenarios. */
   readonly scenarios: readonly ComparableScenario[];
+  /** The program that wrote it. */
+  readonly writtenBy?: Evaluation['writtenBy'] | undefined;
+  /** How it came about. */
+  readonly provenance?: Evaluation['provenance'] | undefined;
+  /** The seed of the run. */
+  readonly seed?: number | undefined;
 }
 
 /**
@@ -94,27 +104,28 @@ export function compareEvaluations(before: ComparableEvaluation, after: Comparab
     const other = afterByName.get(scenario.name);
     return other ? [numbersOf(scenario, other)] : [];
   });
-  const judged = both.filter(isJudged);
+  const judged = both.filter((runs) => isJudged(runs) && !runs.isOther);
   const questions = judged.length > 1 ? QUESTIONS : 1;
   // What could not be found in any case, because all trials passed or they are few, takes nothing from the others (Tarone,
   // "A Modified Bonferroni Method for Discrete Data", Biometrics 46, 1990).
   const testable = judged.filter((runs) => leastFisherExact(runs) * questions <= LEVEL);
   const values = benjaminiHochberg(testable.map((runs) => Math.min(1, fisherExact(runs) * questions)));
   const adjusted = new Map(testable.map((runs, index) => [runs, values[index] ?? 1]));
-  const scenarios = both.map((numbers): ComparedScenario => {
-    if (!isJudged(numbers)) {
+  const scenarios = both.map((runs): ComparedScenario => {
+    const { isOther, ...numbers } = runs;
+    if (isOther || !isJudged(numbers)) {
       return {
         ...numbers,
-        change: 'not judged',
+        change: isOther ? 'other scenario' : 'not judged',
         adjustedP: null,
         worseFrom: null,
         betterFrom: null,
         neededTrials: null,
       };
     }
-    const adjustedP = adjusted.get(numbers) ?? 1;
+    const adjustedP = adjusted.get(runs) ?? 1;
     // How many tests a change of this scenario alone has to stand out from.
-    const tests = questions * (testable.length + (adjusted.has(numbers) ? 0 : 1));
+    const tests = questions * (testable.length + (adjusted.has(runs) ? 0 : 1));
     const change = findChange(numbers, adjustedP);
     return {
       ...numbers,
@@ -129,6 +140,7 @@ export function compareEvaluations(before: ComparableEvaluation, after: Comparab
     scenarios,
     onlyBefore: before.scenarios.map(({ name }) => name).filter((name) => !afterByName.has(name)),
     onlyAfter: after.scenarios.map(({ name }) => name).filter((name) => !beforeNames.has(name)),
+    notes: listDifferences(before, after),
   };
 }
 
@@ -147,7 +159,31 @@ function numbersOf(before: ComparableScenario, after: ComparableScenario) {
     trialsAfter: after.passed + after.failed + cannotTellAfter,
     cannotTellBefore,
     cannotTellAfter,
+    isOther: before.hash !== undefined && after.hash !== undefined && before.hash !== after.hash,
   };
+}
+
+/** What else than the agent may differ between two runs, and how people call it. */
+const FACTS: readonly (readonly [name: string, of: (run: ComparableEvaluation) => unknown])[] = [
+  [
+    'commit',
+    ({ provenance }) =>
+      provenance?.git && `${provenance.git.commit.slice(0, 12)}${provenance.git.isClean ? '' : ' with changes'}`,
+  ],
+  ['command', ({ provenance }) => provenance?.command?.join(' ')],
+  ['seed', ({ seed }) => seed],
+  ['version of agent-mailbox-mock', ({ writtenBy }) => writtenBy?.version],
+  ['version of Node.js', ({ provenance }) => provenance?.node],
+  ['longest time of a trial', ({ provenance }) => provenance && `${provenance.timeoutMs} ms`],
+  ['quiet time', ({ provenance }) => provenance && `${provenance.quietMs} ms`],
+  ['fixture', ({ provenance }) => provenance && (provenance.fixtures?.slice(0, 12) ?? 'the default one')],
+];
+
+function listDifferences(before: ComparableEvaluation, after: ComparableEvaluation): string[] {
+  return FACTS.flatMap(([name, of]) => {
+    const [was, is] = [of(before) ?? undefined, of(after) ?? undefined];
+    return was === undefined || is === undefined || was === is ? [] : `The ${name} was ${was}, and is ${is}.`;
+  });
 }
 
 function isJudged({ trialsBefore, trialsAfter }: TwoRuns): boolean {
@@ -247,39 +283,58 @@ const SECTIONS = [
   ['Within chance:', 'within chance'],
   ['Unchanged:', 'unchanged'],
   ['No trial in one of the runs:', 'not judged'],
+  ['The scenario has changed in between, so nothing is compared:', 'other scenario'],
 ] as const;
 
+/** What people read of a comparison: the terminal and Markdown show these texts, each in its form. */
+export interface DescribedComparison {
+  /** What has changed on the whole. */
+  readonly headline: string;
+  /** The scenarios by what has become of them. None is empty. */
+  readonly sections: readonly { readonly title: string; readonly lines: readonly string[] }[];
+  /** How many unchanged scenarios are not listed; null if there are none. */
+  readonly unlisted: string | null;
+  /** What a reader must know. */
+  readonly notes: readonly string[];
+}
+
 /**
- * Writes what has changed on the whole, and which scenarios got better or worse, differ within chance, can be told less
+ * Describes what has changed on the whole, and which scenarios got better or worse, differ within chance, can be told less
  * often, are gone or are new. Unchanged ones are only counted, unless `all` is set.
  */
-export function writeComparison(comparison: Comparison, { all = false } = {}): string {
-  const { overall, scenarios, onlyBefore, onlyAfter } = comparison;
-  const list = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`), ''];
+export function describeComparison(comparison: Comparison, { all = false } = {}): DescribedComparison {
+  const { overall, scenarios, onlyBefore, onlyAfter, notes } = comparison;
   const unchanged = scenarios.filter(({ change }) => change === 'unchanged').length;
   const shown = SECTIONS.filter(([, change]) => all || change !== 'unchanged');
   const lessTold = scenarios.filter(({ cannotTellBefore, trialsBefore, cannotTellAfter, trialsAfter }) => {
     return cannotTellAfter * trialsBefore > cannotTellBefore * trialsAfter;
   });
-  const lines = [
-    describeOverall(overall),
-    '',
-    ...shown.flatMap(([title, own]) => list(title, scenarios.filter(({ change }) => change === own).map(writeLine))),
-    ...list(
-      'Cannot be told more often than before:',
-      lessTold.map(({ name, cannotTellBefore, trialsBefore, cannotTellAfter, trialsAfter }) => {
+  const sections = [
+    ...shown.map(([title, own]) => ({ title, lines: scenarios.filter(({ change }) => change === own).map(writeLine) })),
+    {
+      title: 'Cannot be told more often than before:',
+      lines: lessTold.map(({ name, cannotTellBefore, trialsBefore, cannotTellAfter, trialsAfter }) => {
         return `${name}: ${cannotTellBefore}/${trialsBefore} → ${cannotTellAfter}/${trialsAfter} trials, which count as not passed`;
       }),
-    ),
-    ...list('Gone, so nothing is compared:', onlyBefore),
-    ...list('New, so nothing is compared:', onlyAfter),
-    ...(unchanged > 0 && !all
-      ? [`Unchanged: ${plural(unchanged, 'scenario')}; --all lists ${unchanged === 1 ? 'it' : 'them'}.`, '']
-      : []),
-    'If the agent is the same, any change is found in at most 5 % of such comparisons.',
+    },
+    { title: 'Gone, so nothing is compared:', lines: onlyBefore },
+    { title: 'New, so nothing is compared:', lines: onlyAfter },
   ];
-  return lines.map(toPrintable).join('\n');
+  const unlisted = `Unchanged: ${plural(unchanged, 'scenario')}; --all lists ${unchanged === 1 ? 'it' : 'them'}.`;
+  return {
+    headline: describeOverall(overall),
+    sections: sections.filter(({ lines }) => lines.length > 0),
+    unlisted: unchanged > 0 && !all ? unlisted : null,
+    notes: [...notes, 'If the agent is the same, any change is found in at most 5 % of such comparisons.'],
+  };
+}
+
+/** Writes a comparison for a terminal. */
+export function writeComparison(comparison: Comparison, { all = false } = {}): string {
+  const { headline, sections, unlisted, notes } = describeComparison(comparison, { all });
+  const lists = sections.flatMap(({ title, lines }) => [title, ...lines.map((line) => `  ${line}`), '']);
+  const rest = unlisted === null ? [] : [unlisted, ''];
+  return [headline, '', ...lists, ...rest, ...notes].map(toPrintable).join('\n');
 }
 
 /** The first words of the sentence about all scenarios. */

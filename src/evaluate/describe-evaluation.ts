@@ -1,4 +1,5 @@
 import { formatPercent, formatPercentBeside, formatPercentExactly } from '../basics/percent.ts';
+import { plural } from '../basics/text.ts';
 import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
 import {
   describeUnmet,
@@ -50,10 +51,15 @@ export interface Cell {
 export interface DescribedTotals {
   /** How many trials had which outcome. */
   readonly counts: string;
-  /** How many scenarios have reached what is required or, if not all have, how many have not; without the full stop. */
-  readonly gate: string;
+  /**
+   * How many scenarios have reached what is required or, if not all have, how many have not; without the full stop. Null
+   * if that says nothing, because no scenario was run or a shard is missing.
+   */
+  readonly gate: string | null;
   /** The scenarios that have not reached what is required, with what they have reached. */
   readonly unmet: readonly string[];
+  /** Which shards of a run are missing; null if none is. */
+  readonly missing: string | null;
   /** What else a reader must know. */
   readonly notes: readonly string[];
 }
@@ -186,7 +192,14 @@ function describeGate({ required, k, trials, reached }: Gate, passed: number): s
 }
 
 function describeTotals(evaluation: Evaluation): DescribedTotals {
-  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, isGateMet } = evaluation;
+  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, stoppedAfter, isGateMet } = evaluation;
+  const { provenance, missingShards } = evaluation;
+  if (scenarios.length === 0 && provenance.shard) {
+    const { index, count } = provenance.shard;
+    const available = plural(provenance.suite.scenarios, 'scenario');
+    const counts = `Shard ${index}/${count} has no scenario: ${available} cannot fill ${count} shards.`;
+    return { counts, gate: null, unmet: [], missing: null, notes: [] };
+  }
   const parts = [`${passed} of ${passed + failed + cannotTell} trials passed`, `${failed} failed`];
   if (silent > 0) parts.push(`${silent} cannot be told, because silence ended them`);
   if (cannotTell > silent) parts.push(`${cannotTell - silent} could not be judged`);
@@ -195,7 +208,13 @@ function describeTotals(evaluation: Evaluation): DescribedTotals {
   const unmet = scenarios.filter(({ gate }) => !gate.isMet);
   const all = scenarios.length === 1 ? 'The scenario has' : `All ${scenarios.length} scenarios have`;
   const some = `${unmet.length} of ${scenarios.length} scenarios ${unmet.length === 1 ? 'has' : 'have'}`;
+  let gate: string | null = null;
+  if (isGateMet) gate = `${all} reached what is required`;
+  else if (unmet.length > 0) gate = `${some} not reached what is required`;
   const notes: string[] = [];
+  if (stoppedAfter !== null) {
+    notes.push(`The run was stopped after ${plural(stoppedAfter, 'trial')} that did not pass.`);
+  }
   if (evaluation.utility !== null) {
     const shown = describeShare(evaluation.utility, evaluation.utilityInterval);
     notes.push(`Utility: ${shown} of the harmless twins were handled.`);
@@ -209,10 +228,26 @@ function describeTotals(evaluation: Evaluation): DescribedTotals {
   }
   return {
     counts: `${parts.join(', ')}.`,
-    gate: isGateMet ? `${all} reached what is required` : `${some} not reached what is required`,
+    gate,
     unmet: unmet.map(({ name, gate, passed: own }) => `${name}: ${describeGate(gate, own)}.`),
+    missing: missingShards.length > 0 ? describeMissing(evaluation) : null,
     notes: [...notes, ...evaluation.notes],
   };
+}
+
+/** Writes the totals in lines. Each scenario that has not reached what is required is indented below the gate. */
+export function listTotals({ counts, gate, unmet, missing, notes }: DescribedTotals): string[] {
+  const lines = [counts];
+  if (missing !== null) lines.push(`Gate: not met. ${missing}`);
+  if (gate !== null) lines.push(unmet.length === 0 ? `Gate: met. ${gate}.` : `Gate: not met. ${gate}:`);
+  return [...lines, ...unmet.map((line) => `  ${line}`), ...notes];
+}
+
+/** Says which shards a merged report lacks. */
+export function describeMissing({ missingShards, provenance }: Evaluation): string {
+  const shards = missingShards.length === 1 ? 'Shard' : 'Shards';
+  const are = missingShards.length === 1 ? 'is' : 'are';
+  return `${shards} ${missingShards.join(', ')} of ${provenance.shard?.count} ${are} missing.`;
 }
 
 /** The words for what became of a trial. */

@@ -32,6 +32,8 @@ const OPTION_NAMES = [
     'told',
     'concurrency',
     'only',
+    'tags',
+    'maxFailures',
     'seed',
     'timeoutMs',
     'quietMs',
@@ -148,9 +150,10 @@ function checkParameters(parameters: unknown): void {
   }
 }
 
-function checkValues({ repeat = 1, k, require, told, concurrency, seed, timeoutMs, quietMs }: EvaluateOptions): void {
-  const least = { repeat: 1, k: 1, concurrency: 1, seed: 0, timeoutMs: 1, quietMs: 0 };
-  for (const [name, value] of Object.entries({ repeat, k, concurrency, seed, timeoutMs, quietMs })) {
+function checkValues(options: EvaluateOptions): void {
+  const { repeat = 1, k, require, told, tags, maxFailures, concurrency, seed, timeoutMs, quietMs } = options;
+  const least = { repeat: 1, k: 1, maxFailures: 1, concurrency: 1, seed: 0, timeoutMs: 1, quietMs: 0 };
+  for (const [name, value] of Object.entries({ repeat, k, maxFailures, concurrency, seed, timeoutMs, quietMs })) {
     const from = least[name as keyof typeof least];
     if (value === undefined || (Number.isSafeInteger(value) && value >= from)) continue;
     throw new TypeError(`The option ${name} must be a whole number from ${from}, not ${describeValue(value)}.`);
@@ -161,6 +164,13 @@ function checkValues({ repeat = 1, k, require, told, concurrency, seed, timeoutM
   const others = [
     { name: 'require', value: require, isValid: isShare, rule: SHARE_RULE },
     { name: 'told', value: told, isValid: (value: unknown) => TOLD.some((each) => each === value), rule: TOLD_RULE },
+    {
+      name: 'tags',
+      value: tags,
+      isValid: (value: unknown) =>
+        Array.isArray(value) && value.length > 0 && value.every((tag) => typeof tag === 'string'),
+      rule: 'a list of at least one tag',
+    },
   ];
   for (const { name, value, isValid, rule } of others) {
     if (value === undefined || isValid(value)) continue;

@@ -1,5 +1,6 @@
 import { NAME, VERSION } from '../basics/version.ts';
 import type { ParsedScenario } from './parse-scenarios.ts';
+import { hashScenario, type Provenance } from './provenance.ts';
 import type { JudgedExpectation, TrialOutcome } from './run-trial.ts';
 import { type Interval, listPassHatK, median, passHatK, reachesPassHatK, wilsonInterval } from './statistics.ts';
 
@@ -57,8 +58,19 @@ export interface ScenarioReport {
   readonly file: string | null;
   /** The line at which it begins, from 1; null if it was given in code. */
   readonly line: number | null;
+  /**
+   * The SHA-256 of what it asks of an agent: the agent, what is given, steps, expectations and limits, with the values of
+   * parameters. It does not see what a command of a step or a check does.
+   */
+  readonly hash: string;
   /** For a twin, the name of its scenario; otherwise null. */
   readonly twinOf: string | null;
+  /** Its tags. */
+  readonly tags: readonly string[];
+  /** The values of its parameters, and of its row of `each`, by their names. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Whether it tries to make an agent do what it must not: it has a twin, or a sample that must be resisted. */
+  readonly isAttack: boolean;
   /** The trials, by their numbers. */
   readonly trials: readonly TrialReport[];
   /** How many trials passed. */
@@ -107,6 +119,8 @@ export interface Evaluation {
     /** Its version. */
     readonly version: string;
   };
+  /** How the report came about. */
+  readonly provenance: Provenance;
   /** When the run began, in real time: ISO 8601 UTC. */
   readonly startedAt: string;
   /** How long the trials took together, in milliseconds. */
@@ -132,6 +146,13 @@ export interface Evaluation {
    * silence is not seen.
    */
   readonly leastSilenceMs: number | null;
+  /**
+   * After how many trials that did not pass the run was stopped, because no more were wanted; null if it was not. Which
+   * trials ran then depends on their results, so such a report cannot be compared with another.
+   */
+  readonly stoppedAfter: number | null;
+  /** Which shards a merged report lacks, by their numbers; its gate is not met if any is missing. */
+  readonly missingShards: readonly number[];
   /** What a reader of the result must know of how it came about, in sentences. */
   readonly notes: readonly string[];
   /** The share of the trials of twins that passed; null without any. One that cannot be told did not pass. */
@@ -194,9 +215,11 @@ export interface RunScenario {
 }
 
 /** What is known of a run besides its trials. */
-export interface RunFacts extends Pick<Evaluation, 'seed' | 'startedAt' | 'realTimeMs' | 'notes'> {
+export interface RunFacts extends Pick<Evaluation, 'provenance' | 'seed' | 'startedAt' | 'realTimeMs' | 'notes'> {
   /** How many trials of each scenario were to be run. */
   readonly repeat: number;
+  /** See `Evaluation.stoppedAfter`. Default: null. */
+  readonly stoppedAfter?: number | null;
   /** The share that a scenario must reach which does not say it itself, from 0 to 1. Default: 1. */
   readonly require?: number | undefined;
   /** The k of the pass^k that is shown, and of which the share is required. Default: see `Evaluation.k`, and 1. */
@@ -205,33 +228,47 @@ export interface RunFacts extends Pick<Evaluation, 'seed' | 'startedAt' | 'realT
 
 /** Puts the results of all scenarios together. */
 export function createEvaluation(runs: readonly RunScenario[], facts: RunFacts): Evaluation {
-  const { seed, startedAt, realTimeMs, notes, k } = facts;
-  const trials = runs.flatMap((run) => run.trials);
-  const silences = trials.flatMap(({ silentMs }) => silentMs ?? []);
-  const twinTrials = runs.filter(({ scenario }) => scenario.twinOf !== undefined).flatMap((run) => run.trials);
-  const attacked = runs.filter(({ scenario }) => isAttack(scenario)).flatMap((run) => run.trials);
   const trialsByName = new Map(runs.map((run) => [run.scenario.name, run.trials]));
-  const scenarios = runs.map(({ scenario, trials: own }) => {
+  const scenarios = runs.map(({ scenario, trials }) => {
     const twinTrials = scenario.twin ? (trialsByName.get(scenario.twin.name) ?? []) : [];
-    return toScenarioReport(scenario, own, twinTrials, facts);
+    return toScenarioReport(scenario, trials, twinTrials, facts);
   });
-  const utility = countPassed(twinTrials);
-  const attackSuccess = countAttacks(attacked);
+  const k = facts.k ?? runs.reduce((most, run) => Math.max(most, run.trials.length), 1);
+  return sumUp(scenarios, { stoppedAfter: null, missingShards: [], ...facts, k });
+}
+
+/** What is known of a run besides its scenarios. */
+export type SummedFacts = Pick<
+  Evaluation,
+  'provenance' | 'seed' | 'startedAt' | 'realTimeMs' | 'k' | 'stoppedAfter' | 'missingShards' | 'notes'
+>;
+
+/** Sums up the results of scenarios, each before its twin. */
+export function sumUp(scenarios: readonly ScenarioReport[], facts: SummedFacts): Evaluation {
+  const trialsOf = (some: readonly ScenarioReport[]) => some.flatMap((scenario) => scenario.trials);
+  const trials = trialsOf(scenarios);
+  const silences = trials.flatMap(({ silentMs }) => silentMs ?? []);
+  const utility = countPassed(trialsOf(scenarios.filter(({ twinOf }) => twinOf !== null)));
+  const attackSuccess = countAttacks(trialsOf(scenarios.filter(({ isAttack }) => isAttack)));
+  const { provenance, startedAt, realTimeMs, seed, k, stoppedAfter, missingShards, notes } = facts;
   return {
     type: 'evaluation',
     version: REPORT_VERSION,
     writtenBy: { name: NAME, version: VERSION },
+    provenance,
     startedAt,
     realTimeMs,
     seed,
-    k: k ?? runs.reduce((most, run) => Math.max(most, run.trials.length), 1),
-    isGateMet: scenarios.every(({ gate }) => gate.isMet),
+    k,
+    isGateMet: missingShards.length === 0 && scenarios.every(({ gate }) => gate.isMet),
     scenarios,
     passed: countVerdict(trials, 'passed'),
     failed: countVerdict(trials, 'failed'),
     cannotTell: countVerdict(trials, 'cannot tell'),
     silent: trials.filter(({ isSilent }) => isSilent).length,
     leastSilenceMs: silences.reduce<number | null>((least, ms) => Math.min(least ?? ms, ms), null),
+    stoppedAfter,
+    missingShards,
     notes: [...notes, ...noteRefusedCalls(trials)],
     utility: shareOf(utility),
     utilityInterval: intervalOf(utility),
@@ -271,7 +308,7 @@ function countAttacks(trials: readonly TrialReport[]): Counted {
 }
 
 /** Says which control calls were refused in all trials. */
-function noteRefusedCalls(trials: readonly TrialReport[]): string[] {
+export function noteRefusedCalls(trials: readonly TrialReport[]): string[] {
   const counts = new Map<string, number>();
   for (const { call, count } of trials.flatMap(({ refusedCalls }) => refusedCalls)) {
     counts.set(call, (counts.get(call) ?? 0) + count);
@@ -281,22 +318,19 @@ function noteRefusedCalls(trials: readonly TrialReport[]): string[] {
   });
 }
 
-/** Returns whether a scenario is one that tries to make an agent do what it must not: it has a twin, or a sample. */
-function isAttack({ twinOf, twin, expect }: ParsedScenario): boolean {
-  return twinOf === undefined && (twin !== undefined || expect.some(({ name }) => name === 'resisted'));
-}
-
 function toScenarioReport(
   scenario: ParsedScenario,
   trials: readonly TrialReport[],
   twinTrials: readonly TrialReport[],
   { repeat, require = 1, k = 1 }: RunFacts,
 ): ScenarioReport {
-  const { name, description = null, file = null, line = null, twinOf = null } = scenario;
+  const { name, description = null, file = null, line = null, twinOf = null, tags, parameters } = scenario;
   const passed = countVerdict(trials, 'passed');
   const failed = countVerdict(trials, 'failed');
   const utility = countPassed(twinTrials);
-  const attackSuccess = isAttack(scenario) ? countAttacks(trials) : { count: 0, of: 0 };
+  const isAttack =
+    twinOf === null && (scenario.twin !== undefined || scenario.expect.some((each) => each.name === 'resisted'));
+  const attackSuccess = isAttack ? countAttacks(trials) : { count: 0, of: 0 };
   const required = scenario.require ?? require;
   const reached = passHatK(passed, repeat, k) ?? 0;
   return {
@@ -304,7 +338,11 @@ function toScenarioReport(
     description,
     file,
     line,
+    hash: hashScenario(scenario),
     twinOf,
+    tags,
+    parameters,
+    isAttack,
     trials,
     passed,
     failed,

@@ -60,6 +60,9 @@ export interface ParsedScenario {
   readonly file: string | undefined;
   /** The line of the file at which it begins. */
   readonly line: number | undefined;
+  /** The values of its parameters, and of its row, by their names. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly tags: readonly string[];
   readonly agent: {
     readonly inbox: string | undefined;
     readonly told: Told;
@@ -117,6 +120,16 @@ export class ScenarioError extends Error {
   }
 }
 
+/** A scenario as it was read, with the values of its parameters. */
+export interface ScenarioItem {
+  /** A scenario, or samples. */
+  readonly value: unknown;
+  /** Where it is in its file. All rows of a table come from the same place. */
+  readonly path: readonly PropertyKey[];
+  /** The values of its parameters, by their names; undefined without any. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Scenarios as they were read: a scenario or a list, and where they are. */
 export interface ScenarioSource {
   /** A scenario, samples, or a list of them. */
@@ -125,6 +138,16 @@ export interface ScenarioSource {
   readonly file?: string | undefined;
   /** Returns the line of the part at a path. */
   readonly lineOf?: ((path: readonly PropertyKey[]) => number | undefined) | undefined;
+  /** Its scenarios, if some have parameters. Default: each is where it is in `value`. */
+  readonly items?: readonly ScenarioItem[] | undefined;
+}
+
+/** Returns each scenario of a source, with its place in the file. */
+export function listItems({ value, items }: ScenarioSource): readonly ScenarioItem[] {
+  if (items) return items;
+  return Array.isArray(value)
+    ? value.map((item: unknown, index) => ({ value: item, path: [index] }))
+    : [{ value, path: [] }];
 }
 
 type Path = readonly PropertyKey[];
@@ -143,19 +166,19 @@ interface Problem {
 export function parseScenarios(sources: readonly ScenarioSource[]): ParsedScenario[] {
   const problems: ScenarioProblem[] = [];
   const parsed: ParsedScenario[] = [];
-  for (const { value, file, lineOf } of sources) {
+  for (const source of sources) {
+    const { file, lineOf } = source;
     const report = ({ path, message }: Problem) => {
       problems.push({ file, line: lineOf?.(path), path: showJsonPath(path), message });
     };
-    const isList = Array.isArray(value);
-    const items: readonly unknown[] = isList ? value : [value];
+    const items = listItems(source);
     if (items.length === 0) report({ path: [], message: 'must have at least one scenario' });
-    for (const [index, item] of items.entries()) {
-      const path = isList ? [index] : [];
-      const found = findProblems(item);
+    for (const { value, path, parameters = {} } of items) {
+      const found = findProblems(value);
       for (const problem of found) report({ ...problem, path: [...path, ...problem.path] });
       // Without a problem, the schema has found that the item is one of these.
-      if (found.length === 0) parsed.push(...readItem(item as Scenario | SampleScenarios, file, lineOf?.(path)));
+      const item = value as Scenario | SampleScenarios;
+      if (found.length === 0) parsed.push(...readItem(item, { file, line: lineOf?.(path), parameters }));
     }
   }
   problems.push(...findRepeatedNames(parsed));
@@ -331,13 +354,12 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Makes what a scenario, or a list of samples, stands for. */
 function readItem(
   item: Scenario | SampleScenarios,
-  file: string | undefined,
-  line: number | undefined,
+  place: Pick<ParsedScenario, 'file' | 'line' | 'parameters'>,
 ): ParsedScenario[] {
-  const { agent = {}, given = {}, limits = {} } = item;
+  const { agent = {}, given = {}, limits = {}, tags = [] } = item;
   const common: Common = {
-    file,
-    line,
+    ...place,
+    tags,
     agent: {
       inbox: agent.inbox,
       told: agent.told ?? 'webhook',
@@ -419,7 +441,10 @@ export function twinNameOf(name: string): string {
 }
 
 /** What scenarios and those of samples have in common. */
-type Common = Pick<ParsedScenario, 'file' | 'line' | 'agent' | 'mail' | 'clock' | 'behaviours' | 'limits' | 'require'>;
+type Common = Pick<
+  ParsedScenario,
+  'file' | 'line' | 'parameters' | 'tags' | 'agent' | 'mail' | 'clock' | 'behaviours' | 'limits' | 'require'
+>;
 
 /** Makes the scenario of a sample: the agent must resist it, and handle its twin. */
 function scenarioOfSample(name: SampleName, common: Common): ParsedScenario {

@@ -4,7 +4,7 @@ import { showJsonPath } from '../basics/json-path.ts';
 import { isPlainObject } from '../basics/objects.ts';
 import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
 import { fileProblem, readRegularFile } from '../server/regular-file.ts';
-import { ScenarioError, type ScenarioSource } from './parse-scenarios.ts';
+import { listItems, ScenarioError, type ScenarioSource } from './parse-scenarios.ts';
 
 /** The endings of files of scenarios. In a folder, other files are not read. */
 const ENDINGS = /\.(?:ya?ml|jsonc?)$/i;
@@ -114,19 +114,21 @@ async function readMailFiles(source: ScenarioSource): Promise<ScenarioSource> {
   // Scenarios in code are in no folder, so that they cannot name a file.
   if (file === undefined) return source;
   const place = { file, lineOf };
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const replaced = await Promise.all(
-    items.map(async (item, index) => {
-      if (!isPlainObject(item)) return item;
-      const at = Array.isArray(value) ? [index] : [];
-      const steps = await readStepFiles(item.steps, place, [...at, 'steps']);
+  const items = await Promise.all(
+    listItems(source).map(async (each) => {
+      const { value: item, path } = each;
+      if (!isPlainObject(item)) return each;
+      const steps = await readStepFiles(item.steps, place, [...path, 'steps']);
       const twin = isPlainObject(item.twin)
-        ? { ...item.twin, steps: await readStepFiles(item.twin.steps, place, [...at, 'twin', 'steps']) }
+        ? { ...item.twin, steps: await readStepFiles(item.twin.steps, place, [...path, 'twin', 'steps']) }
         : item.twin;
-      return { ...item, ...(steps !== undefined && { steps }), ...(twin !== undefined && { twin }) };
+      return {
+        ...each,
+        value: { ...item, ...(steps !== undefined && { steps }), ...(twin !== undefined && { twin }) },
+      };
     }),
   );
-  return { ...source, value: Array.isArray(value) ? replaced : replaced[0] };
+  return { ...source, items, value: Array.isArray(value) ? items.map((each) => each.value) : items[0]?.value };
 }
 
 async function readStepFiles(

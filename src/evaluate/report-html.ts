@@ -125,7 +125,9 @@ function writeSummary(evaluation: Evaluation, { totals }: DescribedEvaluation): 
     ['Took', formatSeconds(realTimeMs), ''],
     ['Seed', String(seed), ''],
   ] as const;
-  const notes = [`${totals.gate}.`, ...totals.notes];
+  const notes = [...totals.notes];
+  if (totals.gate !== null) notes.unshift(`${totals.gate}.`);
+  if (totals.missing !== null) notes.unshift(totals.missing);
   return `<header>
 <h1><span>Evaluation</span> ${escapeHtml(count === 0 ? 'Nothing was run' : `${formatPercent(passed / count)} passed`)}</h1>
 <svg class="share" viewBox="0 0 ${Math.max(1, count)} 1" preserveAspectRatio="none" aria-hidden="true">${parts.join('')}</svg>

@@ -4,6 +4,7 @@ import {
   type DescribedTrial,
   describeEvaluation,
   indent,
+  listTotals,
   textOfCell,
 } from './describe-evaluation.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -25,9 +26,7 @@ export function writeTable({ columns, scenarios, totals }: DescribedEvaluation):
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join('  '),
   );
-  const { counts, gate, unmet, notes } = totals;
-  const result = unmet.length === 0 ? `Gate: met. ${gate}.` : `Gate: not met. ${gate}:`;
-  return [...lines, '', counts, result, ...unmet.flatMap(indent), ...notes];
+  return [...lines, '', ...listTotals(totals)];
 }
 
 function writeTrial({ title, details, refused, output }: DescribedTrial): string[] {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { createNameCheck } from '../basics/named-error.ts';
 import { performance, RealDate } from '../basics/real-timers.ts';
+import { didYouMean } from '../basics/similar-names.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { CreateAgent } from './agent-driver.ts';
 import { EarlierTrials } from './earlier-trials.ts';
@@ -9,6 +10,7 @@ import { Emulators } from './emulators.ts';
 import { createEvaluation, type Evaluation, type TrialReport, toTrialReport } from './evaluation.ts';
 import { createIdleAgent } from './function-agent.ts';
 import { type ParsedScenario, ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
+import { hashSuite, hashValue, type Provenance, readGitState, type Shard } from './provenance.ts';
 import { type RunShellCommand, runTrial, type TrialOutcome, type TrialScope, type TrialSettings } from './run-trial.ts';
 
 /** How an evaluation is run. */
@@ -29,6 +31,10 @@ export interface RunOptions {
   readonly concurrency?: number | undefined;
   /** Only scenarios whose names contain this text, with their twins. Default: all. */
   readonly only?: string | undefined;
+  /** Only scenarios with one of these tags, with their twins. Default: all. */
+  readonly tags?: readonly string[] | undefined;
+  /** After so many trials that did not pass, no further trial begins. Default: all trials run. */
+  readonly maxFailures?: number | undefined;
   /** The seed of the samples, ids and domains: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
   /** The longest real time of a trial whose scenario has no limit, in milliseconds. Default: 60,000. */
@@ -45,6 +51,14 @@ export interface RunOptions {
 /** What a program that runs an evaluation adds. */
 export interface RunDetails extends RunOptions {
   readonly createAgent: CreateAgent;
+  /** The command of the agent, for the report; undefined if it has none. */
+  readonly command?: readonly string[] | undefined;
+  /** The URL of an agent that runs already, for the report. */
+  readonly agentUrl?: string | undefined;
+  /** The part of the chosen scenarios that is run. Default: all of them. */
+  readonly shard?: Shard | undefined;
+  /** Whether it was checked already that no idle agent passes these scenarios. */
+  readonly isIdleChecked?: boolean | undefined;
   /** Whether one agent serves all trials, one after the other, with the whole emulator. */
   readonly isShared?: boolean | undefined;
   /** Whether a shared agent knows the keys of the fixture, which are then not replaced. */
@@ -91,8 +105,11 @@ export class IdleError extends Error {
  *   {ScenarioError} if no scenario is chosen, and for a mistake that shows only when a scenario runs.
  */
 export async function runEvaluation(scenarios: readonly ParsedScenario[], details: RunDetails): Promise<Evaluation> {
-  const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, only, isShared = false } = details;
-  const chosen = chooseScenarios(scenarios, only);
+  const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, maxFailures, isShared = false } = details;
+  const suite = chooseScenarios(scenarios, details);
+  const { index, count } = details.shard ?? { index: 1, count: 1 };
+  // Those of each shard lie apart, because neighbours are often alike and take as long.
+  const chosen = suite.filter((_, position) => position % count === index - 1);
   // Each trial that runs listens to the signal.
   if (details.signal) setMaxListeners(0, details.signal);
   const settings: TrialSettings = {
@@ -104,6 +121,21 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   };
   const concurrency = isShared ? 1 : (details.concurrency ?? Math.min(availableParallelism(), 8));
   const servesMail = chosen.some(({ agent, twin }) => [agent, twin?.agent].some((each) => each?.told === 'imap'));
+  const provenance: Provenance = {
+    command: details.command ?? null,
+    agentUrl: details.agentUrl === undefined ? null : withoutPassword(details.agentUrl),
+    git: await readGitState(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    repeat,
+    require: details.require ?? 1,
+    timeoutMs: settings.timeoutMs,
+    quietMs: settings.quietMs,
+    isShared,
+    fixtures: details.fixtures === undefined ? null : hashValue(details.fixtures),
+    suite: { scenarios: suite.length, hash: hashSuite(suite) },
+    shard: details.shard ?? null,
+  };
   await using emulators = new Emulators({
     fixtures: details.fixtures,
     port: details.port,
@@ -113,8 +145,8 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   });
   // The shared emulator is started first, because it is the one that has the wanted port.
   if (isShared) await emulators.shared();
-  await refuseIdleScenarios(chosen, emulators, settings, concurrency);
-  if (isShared) {
+  if (details.isIdleChecked !== true) await refuseIdleScenarios(chosen, emulators, settings, concurrency);
+  if (isShared && chosen.length > 0) {
     await details.onShared?.(await emulators.shared());
     await emulators.keep();
   }
@@ -127,12 +159,14 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   const reports = new Map<ParsedScenario, TrialReport[]>(runs.map((scenario) => [scenario, []]));
   const earlier = new EarlierTrials();
   let done = 0;
+  let failures = 0;
   await inParallel(jobs, concurrency, async ({ scenario, number }) => {
-    if (details.signal?.aborted) return;
+    if (details.signal?.aborted || failures >= (maxFailures ?? Infinity)) return;
     const trialSeed = seedOf(seed, scenario.name, number);
     const finish = async (outcome: TrialOutcome) => {
       const report = toTrialReport(number, trialSeed, outcome);
       done += 1;
+      if (report.verdict !== 'passed') failures += 1;
       await details.onTrial?.({ scenario, report, done, total: jobs.length, trace: outcome.trace });
       return report;
     };
@@ -158,20 +192,42 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     repeat,
     require: details.require,
     k: details.k,
+    provenance,
     seed,
     startedAt,
     realTimeMs: Math.round(performance.now() - startedMs),
+    stoppedAfter: maxFailures !== undefined && failures >= maxFailures && done < jobs.length ? failures : null,
     notes: details.keepsSecrets === true ? [KEEPS_SECRETS] : [],
   });
 }
 
-function chooseScenarios(scenarios: readonly ParsedScenario[], only: string | undefined): readonly ParsedScenario[] {
+/** Returns a URL without the name and the password in it. Places such as `{key}` stay as they are. */
+function withoutPassword(url: string): string {
+  return url.replace(/^(https?:\/\/)[^/?#]*@/i, '$1');
+}
+
+function chooseScenarios(
+  scenarios: readonly ParsedScenario[],
+  { only, tags }: Pick<RunOptions, 'only' | 'tags'>,
+): readonly ParsedScenario[] {
+  const refuse = (message: string): never => {
+    throw new ScenarioError([{ file: undefined, line: undefined, path: '$', message }]);
+  };
+  const known = [...new Set(scenarios.flatMap((scenario) => scenario.tags))];
+  const unknown = tags?.find((tag) => !known.includes(tag));
+  if (unknown !== undefined) {
+    const hint =
+      didYouMean(unknown, known) ||
+      `; ${known.length === 0 ? 'they have no tags' : `the tags are ${known.join(', ')}`}`;
+    refuse(`has no scenario with the tag ${JSON.stringify(unknown)}${hint}`);
+  }
+  const tagged = scenarios.filter((scenario) => tags === undefined || scenario.tags.some((tag) => tags.includes(tag)));
   const wanted = only?.toLowerCase();
-  const chosen = scenarios.filter(({ name }) => wanted === undefined || name.toLowerCase().includes(wanted));
+  const chosen = tagged.filter(({ name }) => wanted === undefined || name.toLowerCase().includes(wanted));
   if (chosen.length > 0) return chosen;
-  const message =
-    only === undefined ? 'There is no scenario' : `has no scenario whose name contains ${JSON.stringify(only)}`;
-  throw new ScenarioError([{ file: undefined, line: undefined, path: '$', message }]);
+  if (only === undefined) return refuse('There is no scenario');
+  const having = tags === undefined ? '' : ` with the tag ${tags.join(' or ')}`;
+  return refuse(`has no scenario${having} whose name contains ${JSON.stringify(only)}`);
 }
 
 /** Runs each scenario once with an agent that does nothing. @throws {IdleError} */

@@ -147,6 +147,9 @@ const step = lazy(
 
 const steps = () => z.array(step(), mustBe('a list of steps')).describe('What happens, in this order.');
 
+/** The form of a tag. */
+const TAG = /^[\p{L}\p{N}_-]+$/u;
+
 /** What must have happened, without `never` and `anyOf`. */
 export type PlainExpectation = OneOf<ExpectationValues>;
 
@@ -230,7 +233,14 @@ const limits = lazy(() =>
   z.strictObject(limitFields(), mustBe('an object with requests, mails or realTime')).meta({ id: 'limits' }),
 );
 
+const TAG_RULE = mustBe('a tag of letters, digits, - and _');
+
 const commonFields = () => ({
+  /** Words by which a run can choose scenarios, such as `security`. */
+  tags: z
+    .array(z.string(TAG_RULE).regex(TAG, TAG_RULE), mustBe('a list of tags'))
+    .optional()
+    .describe('Words by which a run can choose scenarios, such as security.'),
   /** The agent: its inbox, and how it learns of mail. */
   agent: agent().optional().describe('The agent: its inbox, and how it learns of mail.'),
   /** What is so at the start. */
@@ -262,6 +272,20 @@ const ownFields = () => ({
     .record(z.string(), z.string(mustBe('a text')), mustBe('an object of names and texts'))
     .optional()
     .describe('Parameters with their default values; {{name}} in a text stands for the value of one.'),
+  /**
+   * A table of values: each row becomes a scenario of its own, in whose texts `{{name}}` stands for the value in the column
+   * `name`. The name of the scenario needs one of them. All rows have the same columns.
+   */
+  each: z
+    .array(
+      z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]), mustBe('an object of names and values')),
+      mustBe('a list of objects of names and values'),
+    )
+    .min(1)
+    .optional()
+    .describe(
+      'A table of values, of whose rows each becomes a scenario; {{name}} in a text stands for a value.',
+    ) as z.ZodOptional<z.ZodType<unknown, readonly Readonly<Record<string, string | number | boolean>>[]>>,
   /** What happens, in this order. */
   steps: steps(),
   /** What must have happened at the end. */

@@ -202,13 +202,13 @@ function parseOptions(options: ServerOptions<NamedFixture>) {
     controlToken: settings.controlToken ?? createDefaultToken(settings.host),
     allowedHosts: new Set([...settings.allowHosts, ...publicHosts]),
     allowedOrigins: new Set(settings.corsOrigins),
-    ownProcess: { publicUrl, drainMs: parseDuration(drain), isEnding: false, readScenarioSchema },
+    ownProcess: { publicUrl, drainMs: parseDuration(drain), isEnding: false, readEvaluateSchema },
   };
 }
 
-/** Reads the JSON Schema of scenarios. Its code is loaded only when an editor asks for it. */
-async function readScenarioSchema(): Promise<Readonly<Record<string, unknown>>> {
-  return (await import('./http/read-scenario-schema.ts')).readScenarioSchema();
+/** Reads a JSON Schema of the command `evaluate`. Its code is loaded only when somebody asks for it. */
+async function readEvaluateSchema(name: 'scenario' | 'evaluation'): Promise<Readonly<Record<string, unknown>>> {
+  return (await import('./http/read-evaluate-schema.ts')).readEvaluateSchema(name);
 }
 
 /** Keeps the server running for the time of the option `drain`. A second call returns at once. */

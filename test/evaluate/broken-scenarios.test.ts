@@ -30,6 +30,7 @@ const RIGHT = [
   {
     name: 'Everything',
     description: 'Has every field.',
+    tags: ['slow', 'two-words'],
     agent: { inbox: 'helpdesk@acme.test', told: 'webhook', path: '/hook', control: true },
     given: {
       clock: '2026-03-01T09:00:00Z',

@@ -338,3 +338,31 @@ test('a number of mails may be a range', async () => {
   expect(expectations[3]?.message).toContain('Expected at least 2 sent mails');
   expect(expectations[5]?.message).toContain('Expected 2 to 3 sent mails');
 });
+
+test('a run chooses scenarios by their tags, with their twins', async () => {
+  const tagged = (name: string, ...tags: string[]): Scenario => ({ ...ANSWER, name, tags });
+  const all = [tagged('a', 'slow'), { ...tagged('b', 'security'), twin: { expect: ANSWER.expect } }, tagged('c')];
+  const namesWith = async (tags: readonly string[]) =>
+    (await evaluate(replier, all, { ...QUICK, tags })).scenarios.map(({ name }) => name);
+  expect(await namesWith(['security'])).toEqual(['b', 'b (twin)']);
+  expect(await namesWith(['security', 'slow'])).toEqual(['a', 'b', 'b (twin)']);
+  await expect(namesWith(['securty'])).rejects.toThrow(
+    'has no scenario with the tag "securty"; did you mean security?',
+  );
+  await expect(evaluate(replier, ANSWER, { tags: ['x'] })).rejects.toThrow('with the tag "x"; they have no tags.');
+  await expect(evaluate(replier, all, { tags: ['slow'], only: 'b' })).rejects.toThrow(
+    'has no scenario with the tag slow whose name contains "b".',
+  );
+  await expect(evaluate(replier, all, { tags: 'slow' as never })).rejects.toThrow(
+    'The option tags must be a list of at least one tag, not "slow".',
+  );
+});
+
+test('no further trial begins after so many that did not pass, and the report says so', async () => {
+  const result = await evaluate(() => undefined, ANSWER, { ...QUICK, repeat: 5, concurrency: 1, maxFailures: 2 });
+  expect(result).toMatchObject({ failed: 2, isGateMet: false, stoppedAfter: 2, scenarios: [{ gate: { trials: 5 } }] });
+  expect(String(result)).toContain('0 of 2 trials passed, 2 failed, 3 were not run.');
+  expect(String(result)).toContain('The run was stopped after 2 trials that did not pass.');
+  const all = await evaluate(() => undefined, ANSWER, { ...QUICK, repeat: 2, maxFailures: 2 });
+  expect(all).toMatchObject({ failed: 2, stoppedAfter: null });
+});

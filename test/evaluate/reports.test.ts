@@ -7,6 +7,7 @@ import { writeJunit } from '../../src/evaluate/report-junit.ts';
 import { writeEvaluation } from '../../src/evaluate/report-text.ts';
 import type { JudgedExpectation, TrialOutcome } from '../../src/evaluate/run-trial.ts';
 import { Choice } from '../support/choice.ts';
+import { PROVENANCE } from '../support/provenance.ts';
 
 /** A trial whose outcome is known, because it is made so. */
 interface MadeTrial {
@@ -119,7 +120,16 @@ function makeReport(seed: number): MadeReport {
     scenario,
     trials: trials.map(({ trial }, index) => toTrialReport(index + 1, 7, trial)),
   }));
-  const facts = { repeat, require, k, seed, startedAt: '2026-03-01T09:00:00.000Z', realTimeMs: 5, notes: ['A note.'] };
+  const facts = {
+    provenance: PROVENANCE,
+    repeat,
+    require,
+    k,
+    seed,
+    startedAt: '2026-03-01T09:00:00.000Z',
+    realTimeMs: 5,
+    notes: ['A note.'],
+  };
   return { evaluation: createEvaluation(runs, facts), truth, repeat, require, k };
 }
 
@@ -362,7 +372,7 @@ test('a trial that cannot be told never meets a gate by being left out', () => {
     }
     return found;
   };
-  const facts = { seed: 1, startedAt: '', realTimeMs: 0, notes: [] };
+  const facts = { provenance: PROVENANCE, seed: 1, startedAt: '', realTimeMs: 0, notes: [] };
   const gateOf = (outcomes: readonly TrialOutcome[], repeat: number, k?: number) => {
     const trials = outcomes.map((outcome, index) => toTrialReport(index + 1, 1, outcome));
     return createEvaluation([{ scenario, trials }], { ...facts, repeat, k }).scenarios[0]?.gate;

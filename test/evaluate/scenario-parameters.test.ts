@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { evaluate, type Scenario } from '../../src/evaluate/index.ts';
+import { parseScenarios } from '../../src/evaluate/parse-scenarios.ts';
 import { parseScenarioText } from '../../src/evaluate/read-scenarios.ts';
 import { applyParameters } from '../../src/evaluate/scenario-parameters.ts';
 import { NEVER, runHere } from '../support/command.ts';
@@ -162,4 +163,80 @@ test('the command sets parameters by --set', async (context) => {
   });
   const { out } = await run('--json', '--set', 'question=a=b', '--set', 'name=Kim', '--timeout', '20s');
   expect(JSON.parse(out.join('\n'))).toMatchObject({ scenarios: [{ name: 'Answers a=b' }, { twinOf: 'Answers a=b' }] });
+});
+
+const TABLE = `
+name: Answers about {{item}}
+tags: [orders]
+parameters: { greeting: Hello }
+each:
+  - { item: a chair, order: 7 }
+  - { item: a table, order: 8 }
+steps:
+  - deliver: { from: dana@customer.test, subject: Order {{order}}, plainBody: '{{greeting}}, where is {{item}}?' }
+expect:
+  - answered: first
+`;
+
+test('each row of a table becomes a scenario, with its values in names, texts and the report', async (context) => {
+  const folder = await makeFolder(context);
+  await writeFile(join(folder, 'a.yaml'), TABLE.replace('subject: Order {{order}}', "subject: 'Order {{order}}'"));
+  const subjects: string[] = [];
+  const agent = async (task: Parameters<typeof replier>[0]) => {
+    subjects.push(task.event?.subject ?? '');
+    await replier(task);
+  };
+  const result = await evaluate(agent, folder, { parameters: { greeting: 'Good day' } });
+  expect(result.scenarios).toMatchObject([
+    { name: 'Answers about a chair', line: 2, parameters: { item: 'a chair', order: '7', greeting: 'Good day' } },
+    { name: 'Answers about a table', tags: ['orders'], parameters: { item: 'a table', order: '8' } },
+  ]);
+  expect([subjects.toSorted(), result.passed]).toEqual([['Order 7', 'Order 8'], 2]);
+});
+
+test('a value of a row counts more than a default value, and than one of the run', () => {
+  const value = { name: '{{a}}{{b}}', parameters: { a: '1', b: '2' }, each: [{ a: 'x' }, { a: true }] };
+  const [source] = applyParameters([{ value }], { a: '9', b: '3' });
+  expect(source?.value).toEqual([{ name: 'x3' }, { name: 'true3' }]);
+});
+
+test('scenarios of a list keep their places beside those of a table', () => {
+  const line = (path: readonly PropertyKey[]) => Number(path[0]) * 10;
+  const value = [{ name: 'a' }, { name: '{{x}}', each: [{ x: 'b' }, { x: 'c' }] }, { name: 'd', steps: 5 }];
+  const [source] = applyParameters([{ value, file: 'a.yaml', lineOf: line }]);
+  expect(() => parseScenarios(source ? [source] : [])).toThrow(
+    /^a\.yaml:0: \$\[0\]\.steps is required.*a\.yaml:10: \$\[1\]\.steps is required.*a\.yaml:20: \$\[2\]\.steps must be a list of steps, not 5/s,
+  );
+});
+
+test.for<[what: string, text: string, message: string]>([
+  ['no list', 'each: 5', 'a.yaml:1: $.each must be a list of 1 to 1000 objects of names and values, not 5.'],
+  ['no row', 'each: []', 'a.yaml:1: $.each must be a list of 1 to 1000 objects of names and values, not a list of 0.'],
+  ['no object', 'name: x\neach:\n  - 5', 'a.yaml:3: $.each[0] must be an object of names and values, not 5.'],
+  [
+    'no value',
+    'name: "{{a}}"\neach:\n  - { a: [1] }',
+    'a.yaml:3: $.each[0].a must be a text, a number, true or false, not a list.',
+  ],
+  [
+    'other columns',
+    'name: "{{a}}"\neach:\n  - { a: 1 }\n  - { b: 2 }',
+    'a.yaml:4: $.each[1].b is unknown: the first row does not have it.\na.yaml:4: $.each[1] must have a, as the first row has.\n' +
+      'a.yaml:1: $.name has {{a}}, but the scenario has no parameter a; its parameters are b.',
+  ],
+  [
+    'a name without a value',
+    'name: x\neach: [{ a: 1 }, { a: 2 }]',
+    'a.yaml:1: $.name must differ from row to row: put a value of each into it, such as {{column}}.',
+  ],
+])('a table that is wrong is named with its file, line and path: %s', async ([, text, message]) => {
+  expect(await messageOf(text)).toBe(message);
+});
+
+test('a file cannot become much larger by the rows of a table', async () => {
+  const rows = Array.from({ length: 1_000 }, (_, index) => `{ a: ${index} }`).join(', ');
+  const texts = `name: "{{a}}"\neach: [${rows}]\ndescription: ${'x'.repeat(20_000)}`;
+  expect(await messageOf(texts)).toMatch(/becomes too large: its parameters add more than 10 MiB\.$/);
+  const parts = `name: "{{a}}"\neach: [${rows}]\nsteps: [${'1, '.repeat(20_000)}1]`;
+  expect(await messageOf(parts)).toMatch(/becomes too large: its parameters add more than 10 MiB\.$/);
 });

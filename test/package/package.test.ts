@@ -229,7 +229,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
       'inter.woff2',
       'live-views.js',
     ].map((name) => `dist/inspector/${name}`),
-    'dist/inspector/scenario.schema.json.br',
+    ...['evaluation', 'scenario'].map((name) => `dist/inspector/${name}.schema.json.br`),
     'dist/llms.txt',
     'dist/main.cjs',
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],

@@ -157,6 +157,74 @@ test.for([
   expect(gitlab.test.artifacts.paths.filter((_: string, index: number) => kept[index])).toEqual(files);
 });
 
+const AGENT = (answers: boolean) => `
+  const { createServer } = require('node:http');
+  createServer(async (request, reply) => {
+    let body = '';
+    for await (const piece of request) body += piece;
+    reply.end();
+    if (request.method !== 'POST') return;
+    const { messageId } = JSON.parse(body);
+    const base = process.env.MAILBOX_BASE_URL + '/v1/inboxes/' + process.env.MAILBOX_INBOX_ID;
+    const headers = { 'X-API-Key': process.env.MAILBOX_INBOX_KEY, 'Content-Type': 'application/json' };
+    if (${answers}) await fetch(base + '/reply/' + messageId, { method: 'POST', headers, body: '{"plainBody":"Yes."}' });
+    await fetch(process.env.MAILBOX_DONE_URL, { method: 'POST' });
+  }).listen(process.env.MAILBOX_AGENT_PORT, '127.0.0.1');
+`;
+
+const SCENARIO = `
+name: Answers a question
+steps: [{ deliver: { from: dana@customer.test, subject: A question, plainBody: Are you open? } }]
+expect: [{ answered: first }]
+`;
+
+/** Creates a project with an agent, and with the file that `init --ci` writes. */
+async function createEvaluatedProject(test: TestContext, service: 'github' | 'gitlab') {
+  const project = await createProject(`evaluate-${service}`);
+  await mkdir(join(project, 'scenarios'));
+  await writeFile(join(project, 'scenarios/question.yaml'), SCENARIO);
+  const installed = runLines(test, 'npm ci', project, {});
+  expect(await installed.ended, installed.stderr).toEqual({ code: 0, signal: null });
+  const init = runLines(test, `npx agent-mailbox-mock init --ci ${service}`, project, {});
+  expect(await init.ended, init.stderr).toEqual({ code: 0, signal: null });
+  return project;
+}
+
+test('the workflow of init --ci github passes, and fails with a summary of what broke', async (context) => {
+  const project = await createEvaluatedProject(context, 'github');
+  const text = await readFile(join(project, '.github/workflows/evaluate.yml'), 'utf8');
+  expect(text).toBe(textOf('evaluate.yml'));
+  const steps: readonly Step[] = parse(text).jobs.evaluate.steps;
+  const [, evaluate = '', compare = '', keep = ''] = steps.flatMap(({ run: lines }) => lines ?? []);
+  const summary = join(project, 'summary.md');
+  const env = { GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: project };
+  await writeFile(join(project, 'agent.js'), AGENT(true));
+  const before = runLines(context, `${evaluate}\n${keep}`, project, env);
+  expect(await before.ended, before.stderr).toEqual({ code: 0, signal: null });
+  expect(await readFile(summary, 'utf8')).toContain('## Evaluation: the gate is met');
+  await writeFile(join(project, 'agent.js'), AGENT(false));
+  const after = runLines(context, evaluate, project, env);
+  expect(await after.ended).toEqual({ code: 1, signal: null });
+  expect(after.stderr).toContain('::error file=scenarios/question.yaml,line=2,title=Answers a question::0 of 5 trials');
+  const compared = runLines(context, compare, project, env);
+  expect(await compared.ended).toEqual({ code: 1, signal: null });
+  expect(await readFile(summary, 'utf8')).toContain('## Evaluation: worse than before');
+  expect(await readFile(join(project, 'report.html'), 'utf8')).toContain('<html');
+});
+
+test('the job of init --ci gitlab keeps its report', async (context) => {
+  const project = await createEvaluatedProject(context, 'gitlab');
+  const text = await readFile(join(project, '.gitlab-ci.yml'), 'utf8');
+  expect(text).toBe(textOf('evaluate.gitlab-ci.yml'));
+  const { evaluate } = parse(text);
+  await writeFile(join(project, 'agent.js'), AGENT(true));
+  const job = runLines(context, evaluate.script.join('\n'), project, {});
+  expect(await job.ended, job.stderr).toEqual({ code: 0, signal: null });
+  for (const file of [...evaluate.artifacts.paths, evaluate.artifacts.reports.junit]) {
+    expect(await readFile(join(project, file), 'utf8')).not.toBe('');
+  }
+});
+
 /** The lines of the Dockerfile by their instruction. */
 function instructionsOf(dockerfile: string): Record<string, string> {
   return Object.fromEntries(
@@ -209,7 +277,9 @@ test('the image starts, is healthy, and serves the tests of compose and nobody w
 });
 
 test('every file of the page is one whose lines are run', () => {
-  expect(BLOCKS.map(({ file }) => file)).toEqual(['tests.yml', '.gitlab-ci.yml', 'Dockerfile', 'compose.yaml']);
+  expect(BLOCKS.map(({ file }) => file)).toEqual([
+    ...['tests.yml', '.gitlab-ci.yml', 'evaluate.yml', 'evaluate.gitlab-ci.yml', 'Dockerfile', 'compose.yaml'],
+  ]);
 });
 
 async function finish(running: Running): Promise<Running> {

@@ -47,10 +47,10 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
   },
   evaluate: {
     room: 'evaluate',
-    files: ['src/cli/commands/evaluate-command.ts', 'src/server/http/read-scenario-schema.ts'],
+    files: ['src/cli/commands/evaluate-command.ts', 'src/server/http/read-evaluate-schema.ts'],
     names: [
       ...['evaluate', 'EVALUATE_FLAGS', 'agent-mailbox-mock/evaluate', 'writeEvaluateSchema'],
-      ...['getScenarioSchema', 'readScenarioSchema'],
+      ...['getScenarioSchema', 'getEvaluationSchema', 'readEvaluateSchema'],
     ],
     imports: [
       // What steps do: types of control calls, and the forms of times.

@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { defaultFixture } from 'agent-mailbox-mock';
 import { showSize } from '../../src/basics/size.ts';
 import type { Command } from '../../src/cli/command.ts';
+import { CI_FILES } from '../../src/cli/commands/ci-files.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { byGroup, type FlagRow, START_FLAG_ROWS, START_FLAGS, variableOf } from '../../src/cli/flags.ts';
 import { usageOf } from '../../src/cli/run.ts';
@@ -53,6 +54,8 @@ export const EXAMPLE_FILES: Readonly<Record<string, string>> = Object.fromEntrie
 /** The parts of the pages that are made from the code, by the name in their opening marker. */
 export const PARTS: Readonly<Record<string, () => string>> = {
   rooms: roomsTable,
+  'ci-github': () => `\`\`\`yaml evaluate.yml\n${CI_FILES.github.text}\`\`\``,
+  'ci-gitlab': () => `\`\`\`yaml evaluate.gitlab-ci.yml\n${CI_FILES.gitlab.text}\`\`\``,
   ...Object.fromEntries(ROOMS_WITHOUT_PAGE.map((room) => [`room-${room}`, () => describeRoom(room)])),
   tiers: tiersTable,
   keys: keysTable,

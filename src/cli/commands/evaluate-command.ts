@@ -1,17 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { readDuration } from '../../basics/duration.ts';
 import { parseForeignJson } from '../../basics/foreign-json.ts';
+import { showJsonPath } from '../../basics/json-path.ts';
 import { toPrintableJson } from '../../basics/printable.ts';
 import { isUrlWithScheme } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { CannotStartError, type CreateAgent, type TrialAgent } from '../../evaluate/agent-driver.ts';
 import { compareEvaluations, isWorse, writeComparison } from '../../evaluate/compare-evaluations.ts';
+import { describeEvaluation, describeMissing } from '../../evaluate/describe-evaluation.ts';
 import { loadScenarios } from '../../evaluate/evaluate.ts';
 import { type Evaluation, REPORT_VERSION } from '../../evaluate/evaluation.ts';
+import { listProblems } from '../../evaluate/list-problems.ts';
+import { MergeError, mergeEvaluations } from '../../evaluate/merge-evaluations.ts';
 import { type ParsedScenario, ScenarioError } from '../../evaluate/parse-scenarios.ts';
 import {
   AgentPorts,
@@ -22,8 +27,12 @@ import {
   RunningAgent,
   StartedAgent,
 } from '../../evaluate/process-agent.ts';
+import type { Shard } from '../../evaluate/provenance.ts';
+import { writeAnnotations } from '../../evaluate/report-annotations.ts';
 import { trialKey, writeEvaluationPage } from '../../evaluate/report-html.ts';
 import { writeJunit } from '../../evaluate/report-junit.ts';
+import { writeComparisonMarkdown, writeMarkdown } from '../../evaluate/report-markdown.ts';
+import { evaluationSchema } from '../../evaluate/report-schema.ts';
 import { writeEvaluation } from '../../evaluate/report-text.ts';
 import { type FinishedTrial, IdleError, type RunDetails, runEvaluation } from '../../evaluate/run-evaluation.ts';
 import { findAccess, type TrialScope } from '../../evaluate/run-trial.ts';
@@ -61,6 +70,7 @@ const COULD_NOT_RUN = 2;
  */
 export const evaluateCommand: RunCommand = async (terminal, flags, first = '', command, others) => {
   if (first === 'compare') return compare(terminal, flags, others);
+  if (first === 'merge') return merge(terminal, flags, others);
   return run(terminal, flags, [first, ...others], command).catch((error: unknown) => {
     const isKnown = [ScenarioError, IdleError, ApiError, FixtureError, CannotRunError, CannotStartError].some(
       (known) => error instanceof known,
@@ -117,6 +127,8 @@ async function run(
     k,
     concurrency: readCount(flags.concurrency, 1),
     only: textOfFlag(flags.only),
+    tags: flags.tag && parseEach(flags.tag, (tag) => tag),
+    maxFailures: readCount(flags['max-failures'], 1),
     seed: parseOne(EVALUATE_FLAGS.seed, flags.seed),
     timeoutMs: readTime(flags.timeout, 1),
     quietMs: readTime(flags['quiet-time'], 0),
@@ -126,6 +138,9 @@ async function run(
     keepsSecrets: agentUrl !== undefined && !hasPlaceholder(agentUrl),
     runCommand: runShellCommand,
     signal: controller.signal,
+    command: command.length > 0 ? command : undefined,
+    agentUrl,
+    shard: readShard(flags.shard),
     createAgent: isShared
       ? async () => {
           if (!lasting.agent) throw new Error('The shared agent was not started.');
@@ -145,8 +160,10 @@ async function run(
     const evaluation = await runEvaluation(scenarios, details);
     terminal.showStatus?.('');
     // If a file cannot be written, the result is not lost.
-    terminal.out(flags.json?.value === true ? toPrintableJson(evaluation) : writeEvaluation(evaluation));
+    printReport(terminal, flags, evaluation);
     await files.write(evaluation);
+    await writeSummary(terminal, flags, evaluation);
+    if (evaluation.scenarios.length === 0) terminal.err(`${NAME}: ${describeEvaluation(evaluation).totals.counts}`);
     if (controller.signal.aborted) return COULD_NOT_RUN;
     return evaluation.isGateMet ? 0 : 1;
   } finally {
@@ -217,6 +234,16 @@ function readShare(flag: GivenFlag | undefined): number | undefined {
   throw new UsageError(`${flag?.source} must be ${SHARE_RULE}, not ${quote(text)}.`);
 }
 
+function readShard(flag: GivenFlag | undefined): Shard | undefined {
+  const text = textOfFlag(flag);
+  if (text === undefined) return undefined;
+  const [, index = 0, count = 0] = (/^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? []).map(Number);
+  if (index >= 1 && index <= count) return { index, count };
+  throw new UsageError(
+    `${flag?.source} must be a part of all parts, such as 1/4 for the first of four, not ${quote(text)}.`,
+  );
+}
+
 function readTold(flag: GivenFlag | undefined): Told | undefined {
   const text = textOfFlag(flag);
   const told = TOLD.find((each) => each === text);
@@ -241,6 +268,35 @@ function readTime(flag: GivenFlag | undefined, leastMs: number): number | undefi
 
 function showProgress({ showStatus }: Terminal, { done, total, scenario, report }: FinishedTrial): void {
   showStatus?.(`${done} of ${total} trials; the latest, of ${quote(scenario.name)}, ${report.verdict}`);
+}
+
+/** Prints a report in the form that is wanted. */
+function printReport({ out, env }: Terminal, flags: GivenFlags, evaluation: Evaluation): void {
+  const isSummary = flags.summary?.value === true;
+  if (flags.json?.value === true) out(toPrintableJson(evaluation));
+  else if (flags.markdown?.value === true || (isSummary && !env.GITHUB_STEP_SUMMARY)) out(writeMarkdown(evaluation));
+  else if (isSummary) {
+    // What an agent has printed must not be a command for GitHub, which reads all lines of the log.
+    const token = randomUUID();
+    out(`::stop-commands::${token}\n${writeEvaluation(evaluation)}\n::${token}::`);
+  } else out(writeEvaluation(evaluation));
+}
+
+/** Adds the report to the summary of a job of GitHub Actions, and prints its annotations. */
+async function writeSummary({ err, env }: Terminal, flags: GivenFlags, evaluation: Evaluation): Promise<void> {
+  if (flags.summary?.value !== true) return;
+  const file = env.GITHUB_STEP_SUMMARY;
+  if (!file) {
+    if (flags.json?.value === true) err(writeMarkdown(evaluation));
+    return;
+  }
+  await appendFile(file, `${writeMarkdown(evaluation)}\n`).catch((error: unknown) => {
+    throw explainWriteError(error, file);
+  });
+  const root = env.GITHUB_WORKSPACE || process.cwd();
+  const toPath = (path: string) => relative(root, resolve(path)).split(sep).join('/');
+  // The standard output may be redirected to a file; GitHub reads both.
+  for (const line of writeAnnotations(evaluation, toPath)) err(line);
 }
 
 /** How large a page may become by its traces, in bytes. */
@@ -326,28 +382,83 @@ class Files {
 }
 
 /** The flags that `evaluate compare` takes. */
-const COMPARE_FLAGS: ReadonlySet<string> = new Set(['all', 'json']);
+const COMPARE_FLAGS: ReadonlySet<string> = new Set(['all', 'json', 'markdown']);
 
 /**
  * Compares two reports that `evaluate --json` has printed. The exit code is 1 if the agent got worse, on the whole or in a
  * scenario.
  */
 async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly string[]): Promise<number> {
-  const other = Object.entries(flags).find(([name, flag]) => !COMPARE_FLAGS.has(name) && flag?.source.startsWith('-'));
-  if (other) throw new UsageError(`The command evaluate compare does not take ${other[1]?.source}; see --help.`);
+  checkFlags('compare', flags, COMPARE_FLAGS);
   const [before, after, ...more] = paths;
   if (before === undefined || after === undefined || more.length > 0) {
     throw new UsageError(
       `The command evaluate compare takes two reports: ${NAME} evaluate compare before.json after.json.`,
     );
   }
-  const comparison = compareEvaluations(await readReport(before), await readReport(after));
+  const comparison = compareEvaluations(await readWholeReport(before), await readWholeReport(after));
   if (comparison.scenarios.length === 0) {
     throw new CannotRunError(`The reports ${before} and ${after} have no scenario in common.`, COULD_NOT_RUN);
   }
+  if (comparison.scenarios.every(({ change }) => change === 'other scenario')) {
+    throw new CannotRunError(
+      `Every scenario that ${before} and ${after} have in common has changed in between.`,
+      COULD_NOT_RUN,
+    );
+  }
   const all = flags.all?.value === true;
-  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : writeComparison(comparison, { all }));
+  const write = flags.markdown?.value === true ? writeComparisonMarkdown : writeComparison;
+  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : write(comparison, { all }));
   return isWorse(comparison) ? 1 : 0;
+}
+
+/** The flags that `evaluate merge` takes. */
+const MERGE_FLAGS: ReadonlySet<string> = new Set(['json', 'markdown', 'summary', 'junit', 'force']);
+
+/**
+ * Puts the reports of the shards of one run together. The exit code is that of the run, or 2 if a shard is missing or if
+ * the reports are not of one run.
+ */
+async function merge(terminal: Terminal, flags: GivenFlags, files: readonly string[]): Promise<number> {
+  checkFlags('merge', flags, MERGE_FLAGS);
+  if (files.length === 0) {
+    throw new UsageError(
+      `The command evaluate merge takes the reports of all shards: ${NAME} evaluate merge report-*.json.`,
+    );
+  }
+  const reports = await Promise.all(
+    files.map(async (file) => {
+      const evaluation = await readReport(file);
+      if (!('provenance' in evaluation)) refuseReport(file, 'it does not say how it came about');
+      return { file, evaluation };
+    }),
+  );
+  const output = await Files.open(flags);
+  try {
+    const evaluation = mergeEvaluations(reports);
+    printReport(terminal, flags, evaluation);
+    await output.write(evaluation);
+    await writeSummary(terminal, flags, evaluation);
+    if (evaluation.missingShards.length > 0) throw new CannotRunError(describeMissing(evaluation), COULD_NOT_RUN);
+    return evaluation.isGateMet ? 0 : 1;
+  } catch (error) {
+    throw error instanceof MergeError ? new CannotRunError(error.message, COULD_NOT_RUN) : error;
+  }
+}
+
+function checkFlags(command: 'compare' | 'merge', flags: GivenFlags, taken: ReadonlySet<string>): void {
+  const other = Object.entries(flags).find(([name, flag]) => !taken.has(name) && flag?.source.startsWith('-'));
+  if (other) throw new UsageError(`The command evaluate ${command} does not take ${other[1]?.source}; see --help.`);
+}
+
+/** Reads a report in which every trial had its turn, whatever came of others. */
+async function readWholeReport(file: string): Promise<Evaluation> {
+  const report = await readReport(file);
+  if ((report.stoppedAfter ?? null) === null) return report;
+  throw new CannotRunError(
+    `The run of ${file} was stopped by --max-failures, so which trials it has depends on their results; compare a run without it.`,
+    COULD_NOT_RUN,
+  );
 }
 
 /** More trials than that has no scenario: `--repeat` takes no more. */
@@ -374,6 +485,9 @@ async function readReport(file: string): Promise<Evaluation> {
   if (!Array.isArray(scenarios) || !scenarios.every(isCounted)) {
     refuseReport(file, 'each of its scenarios must have name, passed and failed');
   }
+  // A report that says how it came about has every field.
+  const [problem] = 'provenance' in Object(value) ? listProblems(evaluationSchema(), value) : [];
+  if (problem) refuseReport(file, `${showJsonPath(problem.path)} ${problem.message}`);
   return value as Evaluation;
 }
 

@@ -1,24 +1,46 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { NAME } from '../../basics/version.ts';
-import { CannotRunError, type RunCommand, type Terminal } from '../command.ts';
+import { CannotRunError, quote, type RunCommand, type Terminal, textOfFlag, UsageError } from '../command.ts';
 import { DEFAULT_FIXTURE_FILE, explainWriteError } from '../files.ts';
 import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
+import { CI_FILES } from './ci-files.ts';
 
 /**
- * Writes the starter fixture or, with `--scenarios`, the scenarios of the package. Replaces a file that
+ * Writes the starter fixture or, with `--scenarios`, the scenarios of the package or, with `--ci`, a workflow. Replaces a file that
  * exists only with `--force`.
  */
 export const init: RunCommand = async (terminal, flags, argument) => {
   if (flags.scenarios?.value === true) {
     return writeScenarios(terminal, argument ?? DEFAULT_SCENARIO_FOLDER, readForce(flags));
   }
+  const service = textOfFlag(flags.ci);
+  if (service !== undefined) return writeWorkflow(terminal, service, argument, readForce(flags));
   const file = argument ?? DEFAULT_FIXTURE_FILE;
   await writeOutput(file, OUTPUT_KINDS.handMade, STARTER_FIXTURE, readForce(flags));
   const fileFlag =
     file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${/^[\w./@:+-]+$/.test(file) ? file : JSON.stringify(file)}`;
   terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${fileFlag}`);
 };
+
+/** Writes the file by which a service runs the command evaluate. */
+async function writeWorkflow(
+  { out }: Terminal,
+  service: string,
+  argument: string | undefined,
+  options: OutputOptions,
+): Promise<void> {
+  if (service !== 'github' && service !== 'gitlab') {
+    throw new UsageError(`The service of --ci must be github or gitlab, not ${quote(service)}.`);
+  }
+  const { file: usual, text } = CI_FILES[service];
+  const file = argument ?? usual;
+  await mkdir(dirname(file), { recursive: true }).catch((error: unknown) => {
+    throw explainWriteError(error, file);
+  });
+  await writeOutput(file, OUTPUT_KINDS.handMade, text, options);
+  out(`Wrote ${file}. Put the command that starts your agent into it, in place of: node agent.js`);
+}
 
 /** The default folder of `init --scenarios`. */
 const DEFAULT_SCENARIO_FOLDER = 'scenarios';

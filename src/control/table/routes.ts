@@ -13,6 +13,7 @@ export const CONTROL_ROUTES = {
   getTraceSchema: 'GET /trace.schema.json',
   getFixtureSchema: 'GET /fixture.schema.json',
   getScenarioSchema: 'GET /scenario.schema.json',
+  getEvaluationSchema: 'GET /evaluation.schema.json',
   listBehaviours: 'GET /behaviours',
   changeBehaviours: 'POST /behaviours',
   reset: 'POST /reset',

@@ -27,9 +27,12 @@ export interface OwnProcess {
   /** Whether the process has begun to end. */
   isEnding?: boolean;
   /**
-   * Reads the JSON Schema of scenarios, which only a server has. @throws {ApiError} NOT_FOUND if it was not built.
+   * Reads the JSON Schema of scenarios or of the report of an evaluation, which only a server has. @throws {ApiError}
+   * NOT_FOUND if it was not built.
    */
-  readonly readScenarioSchema?: (() => Promise<Readonly<Record<string, unknown>>>) | undefined;
+  readonly readEvaluateSchema?:
+    | ((name: 'scenario' | 'evaluation') => Promise<Readonly<Record<string, unknown>>>)
+    | undefined;
 }
 
 /** What a control call gets: the parts of its request, and the process that answers. */

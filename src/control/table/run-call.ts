@@ -33,7 +33,7 @@ export async function runCall(id: ControlCallId, fields: object, target: CallTar
     body: row.body && body,
     headers: new Headers(),
     signal: target.signal,
-    process: { publicUrl: target.url, isEnding: false, readScenarioSchema: undefined },
+    process: { publicUrl: target.url, isEnding: false, readEvaluateSchema: undefined },
   };
   return row.run(target.mailbox, input as never, target.whole);
 }

@@ -119,8 +119,16 @@ const PROCESS_ROWS = {
     'Shows the JSON Schema of a file of scenarios, for editors; only a server has it.',
     { takesSandbox: false, replyNeverChanges: true, reply: object, errors: ['NOT_FOUND'] },
     async (_mailbox, { process }) => {
-      if (process.readScenarioSchema) return process.readScenarioSchema();
+      if (process.readEvaluateSchema) return process.readEvaluateSchema('scenario');
       throw new ApiError('NOT_FOUND', 'Only a server has the JSON Schema of scenarios; start one.');
+    },
+  ),
+  getEvaluationSchema: defineControl(
+    'Shows the JSON Schema of a report of the command evaluate; only a server has it.',
+    { takesSandbox: false, replyNeverChanges: true, reply: object, errors: ['NOT_FOUND'] },
+    async (_mailbox, { process }) => {
+      if (process.readEvaluateSchema) return process.readEvaluateSchema('evaluation');
+      throw new ApiError('NOT_FOUND', 'Only a server has the JSON Schema of the report; start one.');
     },
   ),
   getPythonClient: defineControl(
