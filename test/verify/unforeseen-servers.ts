@@ -202,7 +202,7 @@ export const UNFORESEEN: readonly { readonly name: string; readonly create: () =
             key: 'tk_acme_tenant_key',
           });
       },
-      async (call, send) => (await send({ method: 'GET', key: 'tk_acme_tenant_key' })).body,
+      async (_call, send) => (await send({ method: 'GET', key: 'tk_acme_tenant_key' })).body,
     ),
   },
   { name: 'delete of a draft takes the neighbour', create: deletesNeighbour('deleteDraft', 'drafts') },

@@ -3,7 +3,6 @@ import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { type Mail, showMail } from '../../service/mail/show-mail.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { findOwner } from '../../world/store/parts.ts';
-import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
