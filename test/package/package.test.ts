@@ -220,6 +220,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     ...['dist/index.node.js', 'dist/index.require.cjs'],
     ...[
       'THIRD-PARTY-LICENSES',
+      'evaluation.schema.json.br',
       'font.css',
       'icon.svg',
       'index.html',
@@ -228,8 +229,8 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
       'inter.LICENSE',
       'inter.woff2',
       'live-views.js',
+      'scenario.schema.json.br',
     ].map((name) => `dist/inspector/${name}`),
-    ...['evaluation', 'scenario'].map((name) => `dist/inspector/${name}.schema.json.br`),
     'dist/llms.txt',
     'dist/main.cjs',
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],
