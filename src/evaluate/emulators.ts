@@ -43,6 +43,8 @@ export class Emulators implements AsyncDisposable {
   readonly #options: EmulatorOptions;
   readonly #byBehaviours = new Map<string, Promise<Started>>();
   #shared: Promise<Started> | undefined;
+  /** Whether an emulator was started. Only the first one listens on the given port. */
+  #hasStarted = false;
 
   constructor(options: EmulatorOptions) {
     this.#options = options;
@@ -125,7 +127,8 @@ export class Emulators implements AsyncDisposable {
   async #start(behaviours: BehaviourChanges, mayControl = false): Promise<Started> {
     const { fixtures, port = 0, servesMail, keepsSecrets = false } = this.#options;
     const door = new ControlDoor(mayControl);
-    const isFirst = this.#byBehaviours.size === 0 && this.#shared === undefined;
+    const isFirst = !this.#hasStarted;
+    this.#hasStarted = true;
     const mailPorts = servesMail ? { smtpPort: 0, imapPort: 0 } : {};
     const options = {
       ...mailPorts,

@@ -261,7 +261,8 @@ function readCount(flag: GivenFlag | undefined, least: number): number | undefin
 function readTime(flag: GivenFlag | undefined, leastMs: number): number | undefined {
   const text = textOfFlag(flag);
   if (text === undefined) return undefined;
-  const timeMs = readDuration(/^\d+$/.test(text) ? Number(text) : text);
+  // A number without a unit is refused, because `--timeout` of verify counts seconds, and a scenario milliseconds.
+  const timeMs = /[a-z]/i.test(text) || Number(text) === 0 ? readDuration(text) : undefined;
   if (timeMs !== undefined && timeMs >= leastMs && timeMs <= 24 * 60 * 60 * 1000) return timeMs;
   throw new UsageError(`${flag?.source} must be a duration such as 60s or 5m, up to 1d, not ${quote(text)}.`);
 }

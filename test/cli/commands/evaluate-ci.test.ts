@@ -37,7 +37,7 @@ async function prepare(context: TestContext, scenarios: string) {
   const here = vi.spyOn(process, 'cwd').mockReturnValue(folder);
   context.onTestFinished(() => here.mockRestore());
   const runInto = async (name: string, flags: readonly string[] = [], agent = 'replier') => {
-    const args = [file, '--json', '--quiet-time', '800', ...flags, '--', process.execPath, AGENTS, agent];
+    const args = [file, '--json', '--quiet-time', '800ms', ...flags, '--', process.execPath, AGENTS, agent];
     const ran = await runEvaluate(args);
     await writeFile(join(folder, name), ran.text);
     return { ...ran, path: join(folder, name) };

@@ -59,7 +59,7 @@ async function evaluateWith(
     file,
     '--json',
     '--quiet-time',
-    '1500',
+    '1500ms',
     ...flags,
     ...(command.length > 0 ? ['--', ...command] : []),
   ];
@@ -212,7 +212,7 @@ test.runIf(process.platform === 'linux').for(LEFT_BEHIND)(
     const [file, PIDS] = [join(folder, 'scenarios.yaml'), join(folder, 'pids')];
     await writeFile(file, SCENARIOS);
     const agent = `(${HOSTILE_SCRIPTS[name]}) & exec '${process.execPath}' '${AGENTS}' replier`;
-    const args = ['evaluate', file, '--quiet-time', '600', ...flags, '--', 'sh', '-c', agent];
+    const args = ['evaluate', file, '--quiet-time', '600ms', ...flags, '--', 'sh', '-c', agent];
     const running = runCommand(context, args, { PIDS });
     const ids = async () => ((await readFile(PIDS, 'utf8')).match(/\d+/g) ?? []) as string[];
     context.onTestFinished(async () => {
@@ -254,12 +254,28 @@ test('an agent that runs already and knows its key keeps the keys of the fixture
   expect(report?.notes).toEqual([expect.stringMatching(/^The keys are those of the fixture, because /)]);
 });
 
-/** Starts the agent that runs already, and returns its port. */
-async function startRunning({ onTestFinished }: TestContext): Promise<number> {
+/** Finds a port on which nothing listens. */
+async function findPort(): Promise<number> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   await new Promise<void>((resolve) => void server.close(() => resolve()));
+  return port;
+}
+
+test('only the first of several emulators of a run listens on the given port', async (context) => {
+  const scenarios = SCENARIOS.replace(
+    /^ {2}steps|(?<=^- samples.*\n)/gm,
+    (text) => `  agent: { control: true }\n${text}`,
+  );
+  const port = await findPort();
+  const { report } = await evaluateWith(context, 'replier', ['--port', String(port)], { scenarios });
+  expect(report, JSON.stringify(report)).toMatchObject({ passed: 3, cannotTell: 0 });
+});
+
+/** Starts the agent that runs already, and returns its port. */
+async function startRunning({ onTestFinished }: TestContext): Promise<number> {
+  const port = await findPort();
   const env = { ...process.env, FIXED_PORT: String(port) };
   const child = spawn(process.execPath, [AGENTS, 'running'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill());
@@ -307,7 +323,7 @@ test('the table has the scenarios, and below it why a trial did not pass', async
   const file = join(folder, 'scenarios.yaml');
   await writeFile(file, SCENARIOS);
   const command = [process.execPath, AGENTS, 'doubler'];
-  const args = ['evaluate', file, '--quiet-time', '1500', '--repeat', '2', '--k', '2', '--', ...command];
+  const args = ['evaluate', file, '--quiet-time', '1500ms', '--repeat', '2', '--k', '2', '--', ...command];
   const showStatus = (text: string) => void status.push(text);
   const { code, out } = await runHere(args, process.env, { interrupted: NEVER, showStatus });
   const lines = out.join('\n').split('\n');
@@ -332,6 +348,7 @@ const WRONG: readonly (readonly [flags: readonly string[], message: string])[] =
   [['--concurrency', '0'], '--concurrency must be a whole number from 1'],
   [['--repeat', '2', '--k', '3'], '--k must be at most the number of trials in --repeat, 2.'],
   [['--timeout', 'soon'], '--timeout must be a duration such as 60s or 5m, up to 1d, not "soon".'],
+  [['--timeout', '60'], '--timeout must be a duration such as 60s or 5m, up to 1d, not "60".'],
   [['--only', 'nothing'], '$ has no scenario whose name contains "nothing".'],
   [['--require', '80'], '--require must be a share from 0 to 1, such as 0.8, not "80".'],
   [['--require=-0.1'], '--require must be a share from 0 to 1, such as 0.8, not "-0.1".'],
