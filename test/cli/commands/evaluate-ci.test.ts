@@ -9,6 +9,7 @@ import { evaluationSchema } from '../../../src/evaluate/report-schema.ts';
 import { NEVER, runHere } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 
+// One after the other, because each has a working folder of its own.
 vi.setConfig({ testTimeout: 240_000 });
 
 const AGENTS = fileURLToPath(new URL('../../evaluate/agents/agents.mjs', import.meta.url));
@@ -45,7 +46,7 @@ async function prepare(context: TestContext, scenarios: string) {
   return { folder, file, runInto };
 }
 
-test('the shards of a run are merged into the report of one run', async (context) => {
+test.sequential('the shards of a run are merged into the report of one run', async (context) => {
   const { folder, runInto } = await prepare(context, FIVE);
   const whole = await runInto('whole.json');
   const one = await runInto('1.json', ['--shard', '1/2']);
@@ -77,7 +78,7 @@ test('the shards of a run are merged into the report of one run', async (context
   expect((await runEvaluate(['merge', one.path, otherScenarios.path])).err).toContain('are of different scenarios.');
 });
 
-test('a shard that has no scenario says so, and is merged like another', async (context) => {
+test.sequential('a shard that has no scenario says so, and is merged like another', async (context) => {
   const { runInto } = await prepare(context, scenario('a'));
   const one = await runInto('1.json', ['--shard', '1/2']);
   const two = await runInto('2.json', ['--shard', '2/2']);
@@ -91,7 +92,7 @@ test('a shard that has no scenario says so, and is merged like another', async (
   }
 });
 
-test('a report says how it came about, and a comparison says what else has changed', async (context) => {
+test.sequential('a report says how it came about, and a comparison says what else has changed', async (context) => {
   const { folder, file, runInto } = await prepare(context, scenario('a') + scenario('b'));
   const git = (...args: string[]) => {
     const identity = ['-c', 'user.name=Dana', '-c', 'user.email=dana@customer.test'];
@@ -144,7 +145,7 @@ test('a report says how it came about, and a comparison says what else has chang
 /** A name that would be much else in Markdown, in HTML and in a command of GitHub. */
 const HOSTILE = 'a | b `c` <img src=x> @octocat **d** [e](https://evil.test) 100%, x: y';
 
-test('a summary has the report as Markdown, and annotations name the file and the line', async (context) => {
+test.sequential('a summary has the report as Markdown, and annotations name the file and the line', async (context) => {
   const { folder, file } = await prepare(context, scenario('fine') + scenario(HOSTILE));
   const summary = join(folder, 'summary.md');
   await writeFile(summary, 'Before.\n');
@@ -173,7 +174,7 @@ test('a summary has the report as Markdown, and annotations name the file and th
   expect(printed.err).not.toContain('::error');
 });
 
-test('a comparison as Markdown says what broke, what got better and what could not have been seen', async (context) => {
+test.sequential('a comparison as Markdown says what broke, what got better and what could not have been seen', async (context) => {
   const folder = await makeFolder(context);
   const write = async (name: string, scenarios: readonly (readonly [string, number, number])[]) => {
     const shown = scenarios.map(([each, passed, failed]) => ({ name: each, passed, failed }));
