@@ -344,7 +344,7 @@ export class OperationSequence {
     const listId = (await this.#create('createList', tenant, { id })).id;
     const values = (row: OperationRow): PathValues => {
       if (collectionOf(row.path) === 'webhooks') return { id: webhook.id };
-      if (collectionOf(row.path) === 'workspaces') return { id: workspaceId };
+      if (collectionOf(row.path) === 'workspaces') return { ...unknownValues(row), id: workspaceId };
       // A message that does not exist is refused after its body: the messages of the run stay as they are.
       return { ...unknownValues(row), id, draftId, listId };
     };
