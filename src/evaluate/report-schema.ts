@@ -39,7 +39,15 @@ export const evaluationSchema = lazy((): z.ZodType<Evaluation> => {
       hasActed: z.boolean(),
       reason: text.nullable(),
       lacksSentMail: z.boolean(),
-      expectations: z.array(z.strictObject({ text, verdict, message: text.nullable(), isForbidding: z.boolean() })),
+      expectations: z.array(
+        z.strictObject({
+          text,
+          verdict,
+          message: text.nullable(),
+          isForbidding: z.boolean(),
+          mails: z.array(text).optional().describe('The ids of the mails that the verdict is about.'),
+        }),
+      ),
       requests: count,
       mails: count,
       realTimeMs: z.number().min(0),

@@ -280,11 +280,14 @@ export class OperationSequence {
       const { tenant } = place;
       const role = `the workspace of the group ${name}`;
       const workspaceId = this.#recording.name((await this.#create('createWorkspace', tenant, {})).id, role);
-      const key = await this.#create('createWorkspaceKey', tenant, { id: workspaceId });
+      // A step of the group, because a request whose connection is closed is sent again, and makes two keys.
+      const ofKey = { operation: 'createWorkspaceKey', group: name, step: 0 } as const;
+      const key = await this.#create('createWorkspaceKey', tenant, { id: workspaceId }, undefined, ofKey);
       const workspace = asKey(this.#recording.name(key.key, `the key of ${role}`), `the key of ${role}`);
       const isThorough = this.#options.isThorough || this.#options.groups !== undefined;
       const readWhole = isThorough ? (of: Step) => this.#readWhole(of) : undefined;
       const scene = new Scene(this.#recording, name, { tenant, workspace, workspaceId }, readWhole);
+      await scene.look(['listWorkspaceKeys'], ofKey);
       await group(scene, {
         newName: () => this.#newName('createInbox'),
         domain: this.#s.domain,
