@@ -43,7 +43,8 @@ const isAboutPresence = ({ kind }: Difference) => kind === 'status' || kind === 
 
 const isOfList = ({ kind }: Difference) => kind === 'missing' || kind === 'extra';
 
-const isCount = ({ found, emulator }: Difference) => [found, emulator].every((text) => /^\d+(?: items?)?$/.test(text));
+export const isCount = ({ found, emulator }: Difference) =>
+  [found, emulator].every((text) => /^\d+(?: items?)?$/.test(text));
 
 /** The thing and the field that a difference is about. */
 function symptomOf(request: RecordedRequest, difference: Difference) {

@@ -55,8 +55,9 @@ test('a server that dies in the middle ends the run, which says how far it had c
 test.for([
   ['before', 400],
   ['after', 97],
+  ['after', 113],
 ] as const)(
-  'a connection that is closed once %s the request is done is tried again and counted, and is no difference',
+  'a connection that is closed once %s a request is done, for each %d requests, is tried again and counted, and is no difference',
   async ([when, every]) => {
     let count = 0;
     const closing: Break = async (call, send) => {
