@@ -181,7 +181,8 @@ expect: [{ answered: first }]
 /** Creates a project with an agent, and with the file that `init --ci` writes. */
 async function createEvaluatedProject(test: TestContext, service: 'github' | 'gitlab') {
   const project = await createProject(`evaluate-${service}`);
-  await mkdir(join(project, 'scenarios'));
+  // It is there already if the test is tried again.
+  await mkdir(join(project, 'scenarios'), { recursive: true });
   await writeFile(join(project, 'scenarios/question.yaml'), SCENARIO);
   const installed = runLines(test, 'npm ci', project, {});
   expect(await installed.ended, installed.stderr).toEqual({ code: 0, signal: null });

@@ -7,15 +7,23 @@ import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput }
 import { CI_FILES } from './ci-files.ts';
 
 /**
- * Writes the starter fixture or, with `--scenarios`, the scenarios of the package or, with `--ci`, a workflow. Replaces a file that
- * exists only with `--force`.
+ * Writes the starter fixture or, with `--scenarios`, the scenarios of the package and, with `--ci`, a workflow. Replaces a
+ * file that exists only with `--force`.
  */
 export const init: RunCommand = async (terminal, flags, argument) => {
-  if (flags.scenarios?.value === true) {
-    return writeScenarios(terminal, argument ?? DEFAULT_SCENARIO_FOLDER, readForce(flags));
-  }
+  const writesScenarios = flags.scenarios?.value === true;
   const service = textOfFlag(flags.ci);
-  if (service !== undefined) return writeWorkflow(terminal, service, argument, readForce(flags));
+  if (service !== undefined && service !== 'github' && service !== 'gitlab') {
+    throw new UsageError(`The service of --ci must be github or gitlab, not ${quote(service)}.`);
+  }
+  if (writesScenarios && service !== undefined && argument !== undefined) {
+    throw new UsageError(
+      `With both --scenarios and --ci, ${quote(argument)} cannot be the place of both; leave it out.`,
+    );
+  }
+  if (writesScenarios) await writeScenarios(terminal, argument ?? DEFAULT_SCENARIO_FOLDER, readForce(flags));
+  if (service !== undefined) await writeWorkflow(terminal, service, argument, readForce(flags));
+  if (writesScenarios || service !== undefined) return;
   const file = argument ?? DEFAULT_FIXTURE_FILE;
   await writeOutput(file, OUTPUT_KINDS.handMade, STARTER_FIXTURE, readForce(flags));
   const fileFlag =
@@ -26,13 +34,10 @@ export const init: RunCommand = async (terminal, flags, argument) => {
 /** Writes the file by which a service runs the command evaluate. */
 async function writeWorkflow(
   { out }: Terminal,
-  service: string,
+  service: keyof typeof CI_FILES,
   argument: string | undefined,
   options: OutputOptions,
 ): Promise<void> {
-  if (service !== 'github' && service !== 'gitlab') {
-    throw new UsageError(`The service of --ci must be github or gitlab, not ${quote(service)}.`);
-  }
   const { file: usual, text } = CI_FILES[service];
   const file = argument ?? usual;
   await mkdir(dirname(file), { recursive: true }).catch((error: unknown) => {

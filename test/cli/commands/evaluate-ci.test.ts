@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, type TestContext, test, vi } from 'vitest';
@@ -212,4 +212,21 @@ test.sequential('a comparison as Markdown says what broke, what got better and w
     '',
     expect.stringMatching(/^- If the agent is the same/),
   ]);
+});
+
+test.sequential('init writes scenarios and a workflow at once, and refuses one place for both', async (context) => {
+  const folder = await makeFolder(context);
+  const initial = process.cwd();
+  process.chdir(folder);
+  context.onTestFinished(() => process.chdir(initial));
+  const runInit = (...args: readonly string[]) => runHere(['init', '--scenarios', '--ci', ...args]);
+  const refused = await runInit('github', 'place');
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('"place" cannot be the place of both')]);
+  const wrong = await runInit('jenkins');
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('must be github or gitlab, not "jenkins"')]);
+  expect(await readdir(folder)).toEqual([]);
+  expect(await runInit('github')).toMatchObject({ code: 0, err: '' });
+  expect((await readdir(folder, { recursive: true })).sort()).toEqual(
+    expect.arrayContaining([join('.github', 'workflows', 'evaluate.yml'), join('scenarios', '01-lost-reply.yaml')]),
+  );
 });
