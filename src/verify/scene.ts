@@ -190,8 +190,7 @@ export class Scene {
     const readers = /^\/v1\/inboxes\/\{id\}\/|messages/.test(path) ? [this.#key] : [this.#key, this.tenant];
     if (!path.includes('{')) {
       return readers.map((key) => {
-        const everything = key === this.tenant ? OF_WHOLE_TENANT : {};
-        return [id, { key, query, ...everything }] as const;
+        return [id, { key, query, ...(showsOthers(id, key === this.tenant) && OF_WHOLE_TENANT) }] as const;
       });
     }
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
@@ -216,6 +215,12 @@ export function readersOf({ path }: OperationRow): readonly OperationId[] {
 
 /** What ends keys, or sends mail by another path. */
 const FURTHER: readonly OperationId[] = ['getMe', 'listMessages', 'listThreads', 'countFolders', 'getMetrics'];
+
+/**
+ * Returns whether a list may have things of others: that of a tenant key, and the webhooks of any key, because the list of
+ * a workspace key may have those of the whole tenant.
+ */
+export const showsOthers = (id: OperationId, isOfTenant: boolean) => isOfTenant || id === 'listWebhooks';
 
 /** How a list of a whole tenant is compared, in which others have things too. */
 export const OF_WHOLE_TENANT = { hasOthersItems: true, ignored: COUNTS_OF_TENANT } as const;

@@ -6,7 +6,7 @@ import type {
   BehaviourOptions,
   ChangeableDefinition,
 } from '../contract/behaviours.ts';
-import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../contract/behaviours.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS, type ChangeableId, isChangeable } from '../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId } from '../contract/operations.ts';
 import { KnownSecrets } from '../world/secrets/known-secrets.ts';
 import { createMask } from '../world/secrets/mask.ts';
@@ -241,8 +241,9 @@ export class Verifier {
   /** Runs a sequence on the server and on an emulator, and compares them. */
   async #compareSequence(options: SequenceOptions): Promise<OperationFinding[]> {
     const onServer = new Recording(this.#server);
+    const isTold = (id: ChangeableId) => this.#profile !== undefined || id in this.#behaviours;
     await this.#runUntilStopped(async () => {
-      await new OperationSequence(onServer, options).run();
+      await new OperationSequence(onServer, { ...options, isTold }).run();
     });
     const { target, workspace, domain } = await this.#useEmulator(0);
     const { deliver, noDeliveries } = this.#server.target;
@@ -251,7 +252,7 @@ export class Verifier {
       this.#server.runId,
     );
     const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
-    await new OperationSequence(onEmulator, { ...options, report: undefined }).run();
+    await new OperationSequence(onEmulator, { ...options, isTold, report: undefined }).run();
     return findInOperations(onServer, onEmulator, this.#stopReason);
   }
 
