@@ -185,9 +185,12 @@ class History {
     return isOfGlobex ? globex.tenant : acme.tenant;
   }
 
-  /** Records the webhooks that must receive an event: an independent copy of the scope rule, on the current rows. */
-  owe(kind: EventKind, inboxId: string, messageId: string): void {
-    for (const { inboxes, webhooks } of this.mailbox.snapshot().tenants) {
+  /**
+   * Records the webhooks that must receive an event: an independent copy of the scope rule, on the rows of the moment
+   * before the event. A receiver that answers 410 may have ended its webhook by the time the client has its reply.
+   */
+  owe(kind: EventKind, inboxId: string, messageId: string, tenants = this.mailbox.snapshot().tenants): void {
+    for (const { inboxes, webhooks } of tenants) {
       const inbox = inboxes.find(({ id }) => id === inboxId);
       if (!inbox) continue;
       for (const { id, isActive, events, workspaceId } of webhooks) {
@@ -243,8 +246,9 @@ const DO: Do = {
     // Whether the webhook is active is known only after a receiver that answers 410 has finished.
     await settle(history.mailbox);
     const addresses = [...new Set(to.map((index) => ADDRESS[pick(INBOX_NAMES, index) ?? 'info']))];
+    const { tenants } = history.mailbox.snapshot();
     const arrived = await history.mailbox.receiveMessage({ from: ADDRESS.dana, to: addresses });
-    for (const { id, inboxId } of arrived) history.owe('message.received', inboxId, id);
+    for (const { id, inboxId } of arrived) history.owe('message.received', inboxId, id, tenants);
   },
   async send(history, { from, to }) {
     await settle(history.mailbox);
@@ -253,9 +257,10 @@ const DO: Do = {
     const addresses = [...Object.values(ADDRESS), 'bounce@simulator.test'];
     const recipients = [...new Set(to.map((index) => pick(addresses, index) ?? ''))];
     const known = messagesOf(history.mailbox);
+    const { tenants } = history.mailbox.snapshot();
     const sent = await inboxClient.mail(recipients);
     expect(sent.status).toBe('sent');
-    history.owe('message.sent', inboxClient.id, sent.id);
+    history.owe('message.sent', inboxClient.id, sent.id, tenants);
     const addressOf = (inboxId: string) => Object.values(inboxClients).find(({ id }) => id === inboxId)?.address ?? '';
     // It arrives in the order of the recipients, and the report of a bounce after that.
     const placeOf = ({ inboxId, fromAddress }: { readonly inboxId: string; readonly fromAddress: string }) =>
@@ -264,8 +269,8 @@ const DO: Do = {
       ({ id }) => id !== sent.id && !known.some((one) => one.id === id),
     );
     arrived.sort((one, other) => placeOf(one) - placeOf(other));
-    for (const { id, inboxId } of arrived) history.owe('message.received', inboxId, id);
-    if (recipients.includes('bounce@simulator.test')) history.owe('message.bounced', inboxClient.id, sent.id);
+    for (const { id, inboxId } of arrived) history.owe('message.received', inboxId, id, tenants);
+    if (recipients.includes('bounce@simulator.test')) history.owe('message.bounced', inboxClient.id, sent.id, tenants);
   },
   trigger(history, { kind, inbox }) {
     const messageId = history.nextMessageId();
