@@ -12,17 +12,22 @@ const NOTHING = '&#8203;';
  * nothing, and is no link and no HTML. A line break becomes a space.
  */
 export function escapeMarkdown(text: string): string {
-  return breakNames(escapeHtml(toPrintable(text.replace(/\s+/g, ' ').trim())).replace(MARKS, '\\$&'));
+  return breakNames(escapeLine(text).replace(MARKS, '\\$&'));
 }
 
 /** Escapes a text of one line for HTML in Markdown, such as a `summary`. */
 export function escapeHtmlInMarkdown(text: string): string {
-  return breakNames(escapeHtml(toPrintable(text.replace(/\s+/g, ' ').trim())));
+  return breakNames(escapeLine(text));
 }
 
 /** Writes text of several lines as it is, in a block of HTML that Markdown does not read. */
 export function writePreformatted(text: string): string {
   return `<pre>${escapeHtml(toPrintableLines(text))}</pre>`;
+}
+
+/** Escapes a text for HTML, as one line. */
+function escapeLine(text: string): string {
+  return escapeHtml(toPrintable(text.replace(/\s+/g, ' ').trim()));
 }
 
 /** Keeps names and addresses from becoming mentions and links, which is done after Markdown was read. */

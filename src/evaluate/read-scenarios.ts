@@ -122,10 +122,10 @@ async function readMailFiles(source: ScenarioSource): Promise<ScenarioSource> {
       const twin = isPlainObject(item.twin)
         ? { ...item.twin, steps: await readStepFiles(item.twin.steps, place, [...path, 'twin', 'steps']) }
         : item.twin;
-      return {
-        ...each,
-        value: { ...item, ...(steps !== undefined && { steps }), ...(twin !== undefined && { twin }) },
-      };
+      const read = { ...item };
+      if (steps !== undefined) read.steps = steps;
+      if (twin !== undefined) read.twin = twin;
+      return { ...each, value: read };
     }),
   );
   return { ...source, items, value: Array.isArray(value) ? items.map((each) => each.value) : items[0]?.value };

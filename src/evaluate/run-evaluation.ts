@@ -57,8 +57,6 @@ export interface RunDetails extends RunOptions {
   readonly agentUrl?: string | undefined;
   /** The part of the chosen scenarios that is run. Default: all of them. */
   readonly shard?: Shard | undefined;
-  /** Whether it was checked already that no idle agent passes these scenarios. */
-  readonly isIdleChecked?: boolean | undefined;
   /** Whether one agent serves all trials, one after the other, with the whole emulator. */
   readonly isShared?: boolean | undefined;
   /** Whether a shared agent knows the keys of the fixture, which are then not replaced. */
@@ -145,7 +143,7 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   });
   // The shared emulator is started first, because it is the one that has the wanted port.
   if (isShared) await emulators.shared();
-  if (details.isIdleChecked !== true) await refuseIdleScenarios(chosen, emulators, settings, concurrency);
+  await refuseIdleScenarios(chosen, emulators, settings, concurrency);
   if (isShared && chosen.length > 0) {
     await details.onShared?.(await emulators.shared());
     await emulators.keep();

@@ -18,7 +18,7 @@ import {
   type Step,
 } from './recording.ts';
 import { bodyVariants, queryVariants } from './request-variants.ts';
-import { ALL, collectionOf, OF_WHOLE_TENANT, Scene, showsOthers } from './scene.ts';
+import { ALL, collectionOf, OF_WHOLE_TENANT, ofOthers, Scene } from './scene.ts';
 import { VerifyError, type VerifySession } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
@@ -516,7 +516,7 @@ export class OperationSequence {
   /** Calls an operation that lists what a key can reach, without a filter and with each of its filters. */
   async #readAll(row: OperationRow, key: RoleKey, place: Place, places: readonly Place[]): Promise<void> {
     const isTenant = key.role === place.tenant.role || places.some(({ tenant }) => tenant.text === key.text);
-    const everything = showsOthers(row.id, isTenant) ? OF_WHOLE_TENANT : {};
+    const everything = ofOthers(row.id, isTenant);
     const hasLimit = 'query' in row && row.query !== undefined && row.id === 'listAllMessages';
     const ask = (query: string, more: Partial<Asked> = {}) =>
       this.#recording.ask(row.id, { aspect: 'items', key, query, ...more });

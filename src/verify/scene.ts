@@ -190,7 +190,7 @@ export class Scene {
     const readers = /^\/v1\/inboxes\/\{id\}\/|messages/.test(path) ? [this.#key] : [this.#key, this.tenant];
     if (!path.includes('{')) {
       return readers.map((key) => {
-        return [id, { key, query, ...(showsOthers(id, key === this.tenant) && OF_WHOLE_TENANT) }] as const;
+        return [id, { key, query, ...ofOthers(id, key === this.tenant) }] as const;
       });
     }
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
@@ -216,11 +216,13 @@ export function readersOf({ path }: OperationRow): readonly OperationId[] {
 /** What ends keys, or sends mail by another path. */
 const FURTHER: readonly OperationId[] = ['getMe', 'listMessages', 'listThreads', 'countFolders', 'getMetrics'];
 
-/**
- * Returns whether a list may have things of others: that of a tenant key, and the webhooks of any key, because the list of
- * a workspace key may have those of the whole tenant.
- */
-export const showsOthers = (id: OperationId, isOfTenant: boolean) => isOfTenant || id === 'listWebhooks';
-
 /** How a list of a whole tenant is compared, in which others have things too. */
 export const OF_WHOLE_TENANT = { hasOthersItems: true, ignored: COUNTS_OF_TENANT } as const;
+
+/**
+ * Returns how a list is compared. Others have things in that of a tenant key, and in the webhooks of any key, because the
+ * list of a workspace key may have those of the whole tenant.
+ */
+export function ofOthers(id: OperationId, isOfTenant: boolean) {
+  return isOfTenant || id === 'listWebhooks' ? OF_WHOLE_TENANT : {};
+}
