@@ -58,7 +58,7 @@ export default defineConfig(({ mode }) => {
   const isContractChecked = mode === 'contract';
   const suite: SuiteOptions = isContractChecked
     ? { runtimes: ['http'], pattern: /\(http\)$/, isContractChecked }
-    : { runtimes: ['in process', 'http'], isContractChecked };
+    : { runtimes: mode === 'verify-breaks' ? [] : ['in process', 'http'], isContractChecked };
   return {
     root: fileURLToPath(new URL('..', import.meta.url)),
     // The names of the package's entries lead to their sources.

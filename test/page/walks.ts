@@ -117,7 +117,7 @@ export const WALKS: readonly Walk[] = [
       await click(row(page, 'message.received'));
       await click(page.getByRole('button', { name: 'To another URL' }));
       await page.getByLabel('URL, only for this time').fill(url);
-      await click(page.getByRole('button', { name: /^Send/ }));
+      await click(page.getByRole('button', { name: 'Send now' }));
       await receiver.received(1, 20_000);
     },
   },
@@ -197,10 +197,10 @@ export const WALKS: readonly Walk[] = [
       await deliver(walker, 'http://127.0.0.1:9/');
       await open('#/time');
       const due = page.getByRole('region', { name: 'Due next' });
-      await due.getByText('attempt 2,').waitFor();
+      await due.getByText('attempt 2;').waitFor();
       await click(page.getByRole('button', { name: 'Advance 3d' }));
       // The last attempt is due 75.6 hours after the first one.
-      await due.getByText('attempt 10,').waitFor();
+      await due.getByText('attempt 10;').waitFor();
       await click(page.getByRole('button', { name: 'Advance 1d' }));
       await page.getByText('No delivery waits for an attempt.').waitFor();
       await open('#/webhooks');
