@@ -2,6 +2,7 @@ import { OPERATION_ROWS, OPERATIONS, type OperationId } from '../contract/operat
 import { type Difference, fieldOf, identityOf, normaliseField } from './compare-replies.ts';
 import type { Aspect, RecordedRequest, Step } from './recording.ts';
 import { ITEM_PATHS } from './scene.ts';
+import type { Reason } from './verify-session.ts';
 
 /** A statement that is wrong: about an operation, or about the whole after some groups of steps. */
 export interface Statement {
@@ -10,6 +11,8 @@ export interface Statement {
   /** The groups of steps one of which has changed what it must not change. */
   readonly after?: string;
 }
+
+const isStatement = (cause: Statement | Reason): cause is Statement => 'operation' in cause;
 
 export const nameOfStatement = ({ operation, aspect, after }: Statement) =>
   after === undefined ? `${operation}: ${aspect}` : `the whole: after ${after}`;
@@ -25,7 +28,7 @@ export interface FoundDifference extends Difference {
 export interface Compared {
   readonly request: RecordedRequest;
   differences: readonly FoundDifference[];
-  reason?: string | undefined;
+  reason?: Reason | undefined;
   /** What the emulator shows to this request, now or before the step: things, and fields of things. */
   readonly mentioned?: ReadonlySet<string>;
 }
@@ -160,7 +163,7 @@ export function attributeDifferences(compared: readonly Compared[]): void {
   const steps = stepsOf(compared);
   const isWrongInGeneral = findWrongInGeneral(compared, steps);
   /** How each thing differed when it was last read: the statement that is wrong, or why that cannot be told. */
-  const seenBefore = new Map<string, ReadonlyMap<string, Statement | string>>();
+  const seenBefore = new Map<string, ReadonlyMap<string, Statement | Reason>>();
   const placeOf = ({ owner, at }: Difference) => `${owner} ${at}`;
   /** The effects on what exists, by the group and the path of the things. */
   const undeleted = new Map<string, Statement>();
@@ -192,10 +195,10 @@ export function attributeDifferences(compared: readonly Compared[]): void {
     // of a group, some step of it has changed.
     const isCompared = own !== undefined && own.reason === undefined;
     const notMade = isCompared ? undefined : (latestOfGroup.get(of.group) ?? own?.reason);
-    const untold = new Map<string, ReadonlyMap<string, string>>();
+    const untold = new Map<string, ReadonlyMap<string, Reason>>();
     for (const each of readings) {
       const before = seenBefore.get(readKey(each.request));
-      const untoldHere = new Map<string, string>();
+      const untoldHere = new Map<string, Reason>();
       for (const difference of each.differences) {
         const known =
           before?.get(placeOf(difference)) ??
@@ -203,7 +206,7 @@ export function attributeDifferences(compared: readonly Compared[]): void {
           refused ??
           notMade;
         if (known === undefined) fresh.push([each, difference]);
-        else if (typeof known === 'string') untoldHere.set(placeOf(difference), known);
+        else if (!isStatement(known)) untoldHere.set(placeOf(difference), known);
         else {
           attribute(each.request, difference, known);
           if (known.operation === operation && known.aspect !== 'items') effect ??= known;
@@ -266,7 +269,7 @@ export function attributeDifferences(compared: readonly Compared[]): void {
       const causes = differences.flatMap((each) => (each.cause ? [[placeOf(each), each.cause] as const] : []));
       seenBefore.set(
         readKey(request),
-        new Map<string, Statement | string>([...causes, ...(untold.get(readKey(request)) ?? [])]),
+        new Map<string, Statement | Reason>([...causes, ...(untold.get(readKey(request)) ?? [])]),
       );
     }
     const latest = effect ?? own?.differences.find(({ cause }) => cause)?.cause;
@@ -322,7 +325,7 @@ export function attributeDifferences(compared: readonly Compared[]): void {
       for (const difference of differences) {
         const seen = before?.get(placeOf(difference));
         const known =
-          (typeof seen === 'string' ? undefined : seen) ??
+          (seen && isStatement(seen) ? seen : undefined) ??
           defects.find(request, difference, creatorsOf(request.operation)) ??
           ofReplies.get(replyKey(request.operation, difference)) ??
           wrongReaders.get(readerKey(request)) ??

@@ -1,5 +1,6 @@
 import { openStream, type Stream, withStream } from './event-stream.ts';
 import { type Experiments, fieldNames, LAST_MAIL, resultOf } from './experiments.ts';
+import { NEEDS } from './needs.ts';
 import { type HookReceiver, MeasuredValue, type OwnInbox, VerifyError, type VerifySession } from './verify-session.ts';
 
 /** An HMAC-SHA256 in hex. */
@@ -90,7 +91,7 @@ export const eventExperiments: Experiments = {
   'deliveries.trace': resultOf(triggerDelivery, ({ headers }) => 'traceparent' in headers),
   'deliveries.success': async (s) => (await countCalls(s, 202)).count,
   'deliveries.timeout': async (s) => {
-    if (!s.target.mayWait) throw new VerifyError('the timeout passes only in real time; allow it with --slow');
+    if (!s.target.mayWait) throw new VerifyError('the timeout passes only in real time', NEEDS.time);
     const receiver = await s.createReceiver();
     receiver.answers.push('hang');
     await s.createMail();

@@ -28,7 +28,7 @@ export interface Finding {
   /** If the emulator can do the same: the behaviour with its value, such as `webhooks.delete.body=empty`. */
   readonly accepts?: string;
   /** If nothing was compared, and a flag of the command would make a run compare it: the flag, such as `--slow`. */
-  readonly observableWith?: string;
+  readonly observableWith?: string | undefined;
   /** The id of the finding that explains this one. What follows from it was not compared. */
   readonly followsFrom?: string;
 }

@@ -9,6 +9,7 @@ import {
   status,
   statusOf,
 } from './experiments.ts';
+import { NEEDS } from './needs.ts';
 import { type OwnInbox, VerifyError, type VerifySession } from './verify-session.ts';
 
 const createMail = (s: VerifySession) => s.createMail();
@@ -16,7 +17,7 @@ const createMail = (s: VerifySession) => s.createMail();
 /** Delivers a mail from outside to a new inbox, and returns the inbox and the message. */
 async function receiveFromOutside(s: VerifySession, fields: Readonly<Record<string, unknown>> = {}) {
   const inbox = await s.createInbox();
-  if (!s.target.deliver) throw new VerifyError('verify cannot send a mail from outside');
+  if (!s.target.deliver) throw new VerifyError(NEEDS['mail from outside'].message);
   const parts = 'eml' in fields ? {} : { from: 'Dana <dana@verify.example>', subject: 'Verify', plainBody: 'Hi' };
   await s.target.deliver({ ...parts, to: inbox.email, ...fields });
   const [message] = await s.waitForMessages(inbox);

@@ -18,6 +18,7 @@ import { findLeaks } from './find-leaks.ts';
 import { type Finding, originOfFinding } from './finding.ts';
 import { OTHER_TENANT, TENANT } from './operation-sequence.ts';
 import type { Aspect, RecordedRequest, Recording } from './recording.ts';
+import { NOT_REACHED, type Reason } from './verify-session.ts';
 
 /** What the requests of each aspect check. */
 const STATED: Readonly<Record<Aspect, string>> = {
@@ -35,7 +36,7 @@ const STATED: Readonly<Record<Aspect, string>> = {
 export type OperationFinding = Finding & { readonly operation: OperationId };
 
 /** Compares the replies of the server and of an emulator to the same sequence, and finds the causes of differences. */
-export function findInOperations(server: Recording, emulator: Recording, stopReason?: string): OperationFinding[] {
+export function findInOperations(server: Recording, emulator: Recording, stopReason?: Reason): OperationFinding[] {
   const compared = compareRequests(server, emulator, stopReason);
   const found = findingsOf(compared);
   return [...found, ...compareNotes(server, emulator, createRoles(server, emulator), found)];
@@ -60,13 +61,15 @@ function createRoles(server: Recording, emulator: Recording): Roles {
 }
 
 /** Why it cannot be told whether a list has too many items. */
-const SENT_TWICE = 'a request that creates something was sent twice, because its connection was closed once';
+const SENT_TWICE: Reason = {
+  message: 'a request that creates something was sent twice, because its connection was closed once',
+};
 
 /** Returns whether a difference is that there is more of something: an item of a list, or a count. */
 const isOfNumber = (difference: FoundDifference) =>
   difference.kind === 'extra' || (difference.kind !== 'status' && isCount(difference));
 
-function compareRequests(server: Recording, emulator: Recording, stopReason?: string): Compared[] {
+function compareRequests(server: Recording, emulator: Recording, stopReason?: Reason): Compared[] {
   const roles = createRoles(server, emulator);
   const previous = new Map<string, ReadonlySet<string>>();
   const shared = findSharedObjects(server, emulator, roles);
@@ -85,8 +88,7 @@ function compareRequests(server: Recording, emulator: Recording, stopReason?: st
     const now = mentionedIn(request.reply?.body);
     const mentioned = new Set([...now, ...(previous.get(readKey(request)) ?? [])]);
     if (request.of) previous.set(readKey(request), now);
-    const reason =
-      request.reason ?? (found?.reply ? undefined : (stopReason ?? found?.reason ?? 'the run did not come to it'));
+    const reason = request.reason ?? (found?.reply ? undefined : (stopReason ?? found?.reason ?? NOT_REACHED));
     const origin = `the reply of ${request.operation}`;
     const [ofSecond, id] = [found?.replyToSecond?.body?.id, request.reply?.body?.id];
     if (typeof ofSecond === 'string' && typeof id === 'string') roles.bind(ofSecond, id, `the id of ${origin}`);
@@ -294,8 +296,15 @@ function createFinding(checked: CheckedStatement): OperationFinding {
   }
   const missing = requests.filter(({ reason }) => reason !== undefined);
   if (missing.length > 0) {
+    const first = missing[0]?.reason;
     const count = missing.length === requests.length ? '' : `${missing.length} of ${requests.length} requests: `;
-    return { ...row, verdict: 'not compared', found: `${count}${missing[0]?.reason}`, emulator: '' };
+    return {
+      ...row,
+      verdict: 'not compared',
+      found: `${count}${first?.message}`,
+      observableWith: first?.flag,
+      emulator: '',
+    };
   }
   return { ...row, verdict: 'agrees', found: 'as stated', emulator: '' };
 }
@@ -340,8 +349,9 @@ function compareNotes(
     const found = server.notes.get(label);
     const origin = originOfFinding(OPERATIONS[operation].origin);
     const row = { id: label, operation, stated: statedBy(label), origin, emulator: '' };
-    const missing = reason ?? (found ? found.reason : 'the run did not come to it');
-    if (missing !== undefined) return { ...row, verdict: 'not compared' as const, found: missing };
+    const missing = reason ?? (found ? found.reason : NOT_REACHED);
+    if (missing !== undefined)
+      return { ...row, verdict: 'not compared' as const, found: missing.message, observableWith: missing.flag };
     const [difference] = compareValues(found?.value, value, { roles, origin: label });
     if (!difference) return { ...row, verdict: 'agrees' as const, found: 'as stated' };
     const { at, found: shown, emulator: expected } = difference;

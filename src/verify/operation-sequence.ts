@@ -386,7 +386,7 @@ export class OperationSequence {
     }
     for (const operation of ['createList', 'createDraft', 'createWebhook'] as const) {
       await this.#recording.note(`${operation}: two at once`, operation, async () => {
-        if (missing !== undefined) throw new VerifyError(missing);
+        if (missing !== undefined) throw new VerifyError(missing.message, missing);
         const path = OPERATIONS[operation].path.replace('{id}', String(id));
         const bodies = [this.#bodyOf(operation, words), this.#bodyOf(operation, words)];
         const replies = await Promise.all(bodies.map((body) => this.#s.post(path, body, { key: tenant.text })));
@@ -492,8 +492,7 @@ export class OperationSequence {
         const values = valuesFor(row, place);
         const isOwn = [place.tenant.text, place.workspace.text, place.inbox.text].includes(key.text);
         const isList = 'query' in row;
-        const missing =
-          row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS['mail from outside'].reason : undefined;
+        const missing = row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS['mail from outside'] : undefined;
         const asked = { key, values, missing } as const;
         await this.#recording.ask(row.id, { ...asked, aspect: isOwn ? 'items' : 'isolation' });
         if (!isList || !isOwn) continue;
@@ -508,7 +507,9 @@ export class OperationSequence {
     for (const email of [place.email, unknown, 'no address']) {
       // A server that accepts all mail to its domain may call each address of it valid.
       const isOpen = email === unknown && this.#options.isTold?.('sending.unknown-user') === false;
-      const missing = isOpen ? 'what the server does with mail for unknown addresses was not observed' : undefined;
+      const missing = isOpen
+        ? { message: 'what the server does with mail for unknown addresses was not observed' }
+        : undefined;
       await this.#recording.ask('verifyEmail', { aspect: 'reply', key: place.tenant, body: { email }, missing });
     }
   }

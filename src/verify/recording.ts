@@ -1,6 +1,6 @@
 import { fillPath } from '../basics/fill-path.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
-import { type Reply, VerifyError, type VerifySession } from './verify-session.ts';
+import { NOT_REACHED, type Reason, type Reply, VerifyError, type VerifySession } from './verify-session.ts';
 
 /** Values of path parameters, by the name of the parameter. */
 export type PathValues = Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ export interface Asked {
   /** The step that the request is, or after which it reads. */
   readonly of?: Step | undefined;
   /** Why the request is not sent, such as a value that it needs and that is missing. */
-  readonly missing?: string | undefined;
+  readonly missing?: Reason | undefined;
   /** Reduces the reply to what is compared, such as one item of a list. */
   readonly pick?: (body: Reply['body']) => unknown;
   readonly hasOthersItems?: boolean;
@@ -68,7 +68,7 @@ export interface RecordedRequest extends Omit<Asked, 'pick' | 'body' | 'values'>
   readonly reply?: Reply;
   /** The reply to a request that was sent twice: it is not compared, but what it has created is used. */
   readonly replyToSecond?: Reply;
-  readonly reason?: string;
+  readonly reason?: Reason;
 }
 
 /** An observation that has no reply, such as the deliveries that a webhook got. */
@@ -76,11 +76,14 @@ export interface Noted {
   readonly label: string;
   readonly operation: OperationId;
   readonly value?: unknown;
-  readonly reason?: string;
+  readonly reason?: Reason;
 }
 
 /** Why a request is not sent that is about something which the run could not create. */
-export const NOT_CREATED = 'what the request is about could not be created';
+export const NOT_CREATED: Reason = { message: 'what the request is about could not be created' };
+
+/** Why an observation has no result that is an error of the run itself: it reads what the server sends. */
+export const UNEXPECTED_FORM: Reason = { message: 'a reply did not have the expected form' };
 
 const METHODS_WITH_BODY = ['POST', 'PATCH'];
 
@@ -126,7 +129,7 @@ export class Recording {
     const names = Array.from(row.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
     const request = { ...rest, key, query, note, label, operation, thing: values[names.at(-1) ?? ''] };
     // The label is taken at once, so that requests that are sent at the same time are kept in the same order.
-    this.requests.set(label, { ...request, reason: 'the run did not come to it' });
+    this.requests.set(label, { ...request, reason: NOT_REACHED });
     if (asked.missing !== undefined || names.some((name) => values[name] === undefined)) {
       const reason = asked.missing ?? NOT_CREATED;
       this.requests.set(label, { ...request, reason });
@@ -139,7 +142,7 @@ export class Recording {
       const reply = await this.session.call(method, through.path, sent, through);
       const isSuccess = reply.status >= 200 && reply.status < 300;
       if (reply.wasSentTwice) {
-        const reason = 'its connection was closed once, and it was sent again';
+        const reason = { message: 'its connection was closed once, and it was sent again' };
         this.requests.set(label, { ...request, replyToSecond: reply, reason });
         return isSuccess ? reply.body : undefined;
       }
@@ -148,7 +151,7 @@ export class Recording {
       return isSuccess ? reply.body : undefined;
     } catch (error) {
       if (!(error instanceof VerifyError) || error.endsRun) throw error;
-      this.requests.set(label, { ...request, reason: error.message });
+      this.requests.set(label, { ...request, reason: error });
       return undefined;
     }
   }
@@ -168,7 +171,7 @@ export class Recording {
       this.notes.set(label, { label, operation, value: await observe() });
     } catch (error) {
       if (error instanceof VerifyError && error.endsRun) throw error;
-      const reason = error instanceof VerifyError ? error.message : 'a reply did not have the expected form';
+      const reason = error instanceof VerifyError ? error : UNEXPECTED_FORM;
       this.notes.set(label, { label, operation, reason });
     }
   }

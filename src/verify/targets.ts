@@ -11,11 +11,10 @@ import {
   ConnectionError,
   type HookReceiver,
   NoReplyError,
-  OUT_OF_TIME,
   pause,
   type ReceivedCall,
   type Reply,
-  stopReasonOf,
+  stopErrorOf,
   type Target,
   VerifyError,
 } from './verify-session.ts';
@@ -100,7 +99,7 @@ async function send(
     const request = `${init.method} ${new URL(url).pathname}`;
     throw new VerifyError(`${request} was answered with JSON that is nested more than ${MAX_JSON_DEPTH} levels deep`);
   } catch (error) {
-    if (signal?.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
+    if (signal?.aborted) throw stopErrorOf(signal);
     if (error instanceof VerifyError) throw error;
     const { pathname } = new URL(url);
     if (timeout.aborted)
@@ -113,8 +112,9 @@ async function send(
 /** Returns a signal that ends a run after a time. `clear` stops the timer. */
 export function createRunTimeout(ms: number) {
   const controller = new AbortController();
-  const end = () => controller.abort(new VerifyError(`${OUT_OF_TIME.reason}, ${ms / 1000} s, has passed`));
-  const timer = setTimeout(end, ms);
+  const reason = `the time of the run, ${ms / 1000} s, has passed`;
+  const ended = new VerifyError(reason, { endsRun: true, flag: 'a longer --timeout' });
+  const timer = setTimeout(() => controller.abort(ended), ms);
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
@@ -174,7 +174,7 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   const sendInTurn: Target['send'] = async (url, init, purpose) => {
     const isCleanup = purpose === 'clean up';
     await waitForTurn(isCleanup);
-    if (!isCleanup && signal.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
+    if (!isCleanup && signal.aborted) throw stopErrorOf(signal);
     const isWhole = isCleanup || purpose === 'create';
     return await send(url, init, { timeoutMs: options.requestTimeoutMs, signal: isWhole ? undefined : signal });
   };

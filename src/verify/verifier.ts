@@ -17,13 +17,21 @@ import { type Finding, maskFinding, originOfFinding, type Verification } from '.
 import { GROUPS } from './groups.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
-import { NEEDS, NO_DELIVERIES, withFlag } from './needs.ts';
+import { NEEDS, NO_DELIVERIES } from './needs.ts';
 import { findInOperations, type OperationFinding } from './operation-findings.ts';
 import { OperationSequence, type SequenceOptions } from './operation-sequence.ts';
-import { Recording } from './recording.ts';
+import { Recording, UNEXPECTED_FORM } from './recording.ts';
 import { startEmulator, type startReceiver } from './targets.ts';
 import { TOLD_BY_OPERATIONS } from './told-by-operations.ts';
-import { MeasuredValue, type Need, type Target, VerifyError, VerifySession } from './verify-session.ts';
+import {
+  MeasuredValue,
+  type Need,
+  NOT_REACHED,
+  type Reason,
+  type Target,
+  VerifyError,
+  VerifySession,
+} from './verify-session.ts';
 
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
@@ -34,18 +42,17 @@ const OF_WHOLE = 'the whole: after ';
 const isGroup = (name: string) => GROUPS.some((groups) => name in groups);
 
 /** What an experiment observed on one target, or the reason why it observed nothing. */
-type Observation = { readonly observed: unknown } | { readonly reason: string; readonly endsRun: boolean };
+type Observation = { readonly observed: unknown } | { readonly reason: Reason };
 
 async function observe(session: VerifySession, name: string, experiment: Experiment): Promise<Observation> {
   session.begin(name);
   try {
     const observed = await experiment(session);
     if (!session.hasForeignReply) return { observed };
-    return { reason: 'a reply was HTML, and not from the service', endsRun: false };
+    return { reason: { message: 'a reply was HTML, and not from the service' } };
   } catch (error) {
     // Any other error comes from a reply that the experiment cannot read, such as HTML.
-    if (!(error instanceof VerifyError)) return { reason: 'a reply did not have the expected form', endsRun: false };
-    return { reason: error.message, endsRun: error.endsRun };
+    return { reason: error instanceof VerifyError ? error : UNEXPECTED_FORM };
   }
 }
 
@@ -97,6 +104,14 @@ const stateAnswer = (question: string, answer: string) => `the answer to "${ques
 /** The fields of a finding that are known before the comparison. */
 type FindingStart = Pick<Finding, 'id' | 'stated' | 'origin' | 'emulator'>;
 
+/** Says that nothing was compared, and which flag would make a run compare it. */
+const notCompared = (start: FindingStart, { message, flag }: Reason): Finding => ({
+  ...start,
+  verdict: 'not compared',
+  found: message,
+  observableWith: flag,
+});
+
 /** A finding, with the requests that led to it and the operation that it is about, if it is about one. */
 interface Result {
   readonly finding: Finding;
@@ -113,7 +128,7 @@ export class Verifier {
   readonly #report: (step: string) => void;
   readonly #behaviours: Record<string, string> = {};
   readonly #results: Result[] = [];
-  #stopReason: string | undefined;
+  #stopReason: Reason | undefined;
   /** The emulators that were started: one for each value of the current behaviour. */
   readonly #emulators: Promise<StartedEmulator>[] = [];
 
@@ -150,7 +165,7 @@ export class Verifier {
     this.#report('deleting what the run has created');
     const left = await this.#server.close();
     const mask = this.#createMask();
-    const findings = addCauses(this.#results).map((finding) => maskFinding(withFlag(finding), mask.text));
+    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
     const verification = {
       findings,
       behaviours: this.#behaviours as BehaviourOptions,
@@ -159,7 +174,7 @@ export class Verifier {
       closedConnections: this.#server.closedConnections,
     };
     if (this.#stopReason === undefined) return verification;
-    return { ...verification, stopped: toPrintable(mask.text(this.#stopReason)) };
+    return { ...verification, stopped: toPrintable(mask.text(this.#stopReason.message)) };
   }
 
   /** Creates a mask for everything that the run prints: the server may show a key or a secret of the run in any form. */
@@ -262,17 +277,17 @@ export class Verifier {
       await run();
     } catch (error) {
       if (!(error instanceof VerifyError)) throw error;
-      this.#stopReason ??= error.message;
+      this.#stopReason ??= error;
     }
   }
 
   /** Returns what is missing for a check; `undefined` if nothing is. */
-  #findMissing(needs: string): string | undefined {
-    if (needs.startsWith('not from outside')) return needs;
+  #findMissing(needs: string): Reason | undefined {
+    if (needs.startsWith('not from outside')) return { message: needs };
     if (this.#stopReason !== undefined) return this.#stopReason;
-    if (needs === 'receiver' && this.#server.target.noDeliveries) return NO_DELIVERIES.reason;
+    if (needs === 'receiver' && this.#server.target.noDeliveries) return NO_DELIVERIES;
     const lack = needs in NEEDS ? NEEDS[needs as Need] : undefined;
-    return lack && this.#server.target[lack.field] === undefined ? lack.reason : undefined;
+    return lack && this.#server.target[lack.field] === undefined ? lack : undefined;
   }
 
   /** Concludes from the statements about operations whether an assumption is right. */
@@ -283,18 +298,22 @@ export class Verifier {
       const followsFrom = wrong.followsFrom ?? wrong.id;
       return { ...start, verdict: 'not compared', found: `it follows from ${followsFrom}`, followsFrom };
     }
-    const missing = this.#findMissing(needs) ?? found.find((finding) => finding?.verdict !== 'agrees')?.found;
-    if (missing !== undefined) return { ...start, verdict: 'not compared', found: missing };
-    if (found.includes(undefined)) return { ...start, verdict: 'not compared', found: 'the run did not come to it' };
+    const missing = this.#findMissing(needs);
+    if (missing !== undefined) return notCompared(start, missing);
+    if (found.includes(undefined)) return notCompared(start, NOT_REACHED);
+    const untold = found.find((finding) => finding?.verdict !== 'agrees');
+    if (untold) return notCompared(start, { message: untold.found, flag: untold.observableWith });
     return { ...start, verdict: 'agrees', found: start.emulator || 'as stated' };
   }
 
   /** Runs an experiment on the server, if the needs of the experiment are met. */
   async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
     const reason = this.#findMissing(needs);
-    if (reason !== undefined) return { reason, endsRun: false };
+    if (reason !== undefined) return { reason };
     const observation = await observe(this.#server, id, experiment);
-    if ('reason' in observation && observation.endsRun) this.#stopReason ??= observation.reason;
+    if ('reason' in observation && observation.reason instanceof VerifyError && observation.reason.endsRun) {
+      this.#stopReason ??= observation.reason;
+    }
     await this.#server.end();
     return observation;
   }
@@ -316,7 +335,7 @@ export class Verifier {
     const start = { id, stated, origin: originOfFinding(definition.origin), emulator: defaultValue };
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
     const onServer = await this.#observeServer(id, observableWith, experiment);
-    if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
+    if ('reason' in onServer) return notCompared(start, onServer.reason);
     const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
     if (matches.length > 1)
@@ -354,11 +373,11 @@ export class Verifier {
   ): Promise<Finding> {
     const { id } = start;
     const onServer = await this.#observeServer(id, needs, experiment);
-    if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
+    if ('reason' in onServer) return notCompared(start, onServer.reason);
     const onEmulator = await observe(session, id, experiment);
     await session.end();
     if ('reason' in onEmulator)
-      return { ...start, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
+      return { ...start, verdict: 'not compared', found: `the emulator: ${onEmulator.reason.message}` };
     const differences = compareObservations(
       [onServer.observed, this.#server.domain],
       [onEmulator.observed, session.domain],

@@ -10,7 +10,7 @@ import { compareReplies, Roles } from './compare-replies.ts';
 import { maskFinding, type Verification } from './finding.ts';
 import { findingsOf } from './operation-findings.ts';
 import { parseJson, startEmulator } from './targets.ts';
-import { type Reply, type Target, VerifyError } from './verify-session.ts';
+import { type Reason, type Reply, type Target, VerifyError } from './verify-session.ts';
 
 const headers = z.array(z.object({ name: z.string(), value: z.string() }));
 
@@ -139,17 +139,14 @@ class Replay {
       ignored: isWide ? COUNTS : ['total'],
     };
     const missing = this.#missingIn(`${path} ${body ?? ''}`);
-    const reason =
-      key === undefined
-        ? 'the key was not made in the recording, or is hidden; --har-key says whose key it was'
-        : missing && 'an id of the request was not made in the recording';
-    if (reason) return { request: recorded, differences: [], reason };
+    const reason = key === undefined ? NO_KEY_OF_RECORDING : missing ? NO_ID_OF_RECORDING : undefined;
+    if (reason !== undefined) return { request: recorded, differences: [], reason };
     if (body === undefined && 'body' in row && HAS_BODY.test(headerOf(request, 'content-length') ?? '')) {
-      return { request: recorded, differences: [], reason: 'the recording has no body of the request' };
+      return { request: recorded, differences: [], reason: { message: 'the recording has no body of the request' } };
     }
     const emulator = await this.#send(row, path, body, key ?? '');
     if (found.text === '' && emulator.text !== '' && response.content.text === undefined) {
-      return { request: recorded, differences: [], reason: 'the recording has no body of the reply' };
+      return { request: recorded, differences: [], reason: { message: 'the recording has no body of the reply' } };
     }
     const { hasOthersItems } = recorded;
     const ignored = [...recorded.ignored, ...this.#hidden];
@@ -211,6 +208,12 @@ class Replay {
     if (isKey || isId || name === 'domain') this.#values.set(value, other);
   }
 }
+
+const NO_KEY_OF_RECORDING: Reason = {
+  message: 'the key was not made in the recording, or is hidden',
+  flag: '--har-key, which says whose key it was',
+};
+const NO_ID_OF_RECORDING: Reason = { message: 'an id of the request was not made in the recording' };
 
 const route = createRouter(OPERATION_ROWS);
 

@@ -5,20 +5,20 @@ import { fillPath, findParameterProblem } from '../basics/fill-path.ts';
 /** What an experiment needs besides a tenant key. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
 
-/** What a check lacks: why it was not made, and the flag with which a run makes it, if there is one. */
-export interface Lack {
-  readonly reason: string;
-  readonly flag?: string;
+/** Why something was not compared, and the flag with which a run would compare it, if there is one. */
+export interface Reason {
+  readonly message: string;
+  readonly flag?: string | undefined;
 }
 
 /** What a run with `--no-deliveries` does not do. */
-export const NO_MAIL: Lack = {
-  reason: 'the check sends a mail, which calls the webhooks of the tenant',
+const NO_MAIL: Reason = {
+  message: 'the check sends a mail, which calls the webhooks of the tenant',
   flag: 'a run without --no-deliveries',
 };
 
-/** The begin of the reason if the time of a run has passed. */
-export const OUT_OF_TIME: Lack = { reason: 'the time of the run', flag: 'a longer --timeout' };
+/** Why nothing was compared of what a run that ended early did not come to. */
+export const NOT_REACHED: Reason = { message: 'the run did not come to it' };
 
 /** A mail from outside: the fields of the control call `receiveMessage`. */
 export type OutsideMail = Readonly<Record<string, unknown>>;
@@ -98,10 +98,13 @@ export class VerifyError extends Error {
   override readonly name = 'VerifyError';
   /** Whether the whole run cannot continue. */
   readonly endsRun: boolean;
+  /** The flag of the command with which a run would not end so, if there is one. */
+  readonly flag: string | undefined;
 
-  constructor(message: string, { endsRun = false } = {}) {
+  constructor(message: string, { endsRun = false, flag }: { endsRun?: boolean; flag?: string | undefined } = {}) {
     super(message);
     this.endsRun = endsRun;
+    this.flag = flag;
   }
 }
 
@@ -175,7 +178,7 @@ export class VerifySession {
   hasForeignReply = false;
   #nameCount = 0;
   /** Why mails, deliveries or the like are hardly waited for any more: a wait for one of these has ended without it. */
-  readonly #missing = new Map<AwaitedThing, string>();
+  readonly #missing = new Map<AwaitedThing, Reason>();
   /** How long the slowest of each kind took that has come, in milliseconds. */
   readonly #slowestMs = new Map<AwaitedThing, number>();
   /** The requests that were not answered in time, without their ids. These are not sent again. */
@@ -266,7 +269,7 @@ export class VerifySession {
     const reason = this.#unanswered.get(kind);
     if (reason !== undefined) throw new VerifyError(reason);
     if (this.target.noDeliveries && method === 'POST' && SENDS_MAIL.test(withoutQuery)) {
-      throw new VerifyError(NO_MAIL.reason);
+      throw new VerifyError(NO_MAIL.message, NO_MAIL);
     }
     const init = {
       method,
@@ -383,7 +386,7 @@ export class VerifySession {
   /** Throws if an earlier wait for something of this kind has ended without it. */
   checkNotMissing(kind: AwaitedThing): void {
     const reason = this.#missing.get(kind);
-    if (reason !== undefined) throw new VerifyError(reason);
+    if (reason !== undefined) throw new VerifyError(reason.message, reason);
   }
 
   /**
@@ -413,8 +416,8 @@ export class VerifySession {
       return found;
     } catch (error) {
       if (!(error instanceof VerifyError) || error.endsRun) throw error;
-      if (reason === undefined) this.#missing.set(kind, error.message);
-      throw new VerifyError(reason ?? error.message);
+      if (reason === undefined) this.#missing.set(kind, { message: error.message, flag: error.flag });
+      throw reason === undefined ? error : new VerifyError(reason.message, reason);
     }
   }
 
@@ -445,7 +448,7 @@ export class VerifySession {
       const remainingMs = deadline - performance.now();
       if (remainingMs < 0) throw new VerifyError(`${what} did not come within ${ms / 1000} s`);
       const { signal } = this.target;
-      if (signal?.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
+      if (signal?.aborted) throw stopErrorOf(signal);
       await this.pause(Math.min(pause, remainingMs + 1));
     }
   }
@@ -562,8 +565,8 @@ function readRetryAfter(value: string | null): number | undefined {
 }
 
 /** Why a run was stopped: by the user, or because its time has passed. */
-export const stopReasonOf = ({ reason }: AbortSignal) =>
-  reason instanceof VerifyError ? reason.message : 'the run was stopped';
+export const stopErrorOf = ({ reason }: AbortSignal) =>
+  reason instanceof VerifyError ? reason : new VerifyError('the run was stopped', { endsRun: true });
 
 /** The fields of replies that become parts of later requests. */
 const FIELDS_OF_REQUESTS = ['id', 'email', 'apiKey', 'key', 'secret', 'tenantId', 'threadId', 'messageId', 'name'];
