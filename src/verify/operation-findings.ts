@@ -213,6 +213,14 @@ function createFindings(compared: readonly Compared[]): OperationFinding[] {
       if (difference.cause) find(difference.cause).caused.push({ request: each.request, difference });
     }
   }
+  // A step that was not made may have created what would show its effect.
+  for (const each of compared) {
+    const { operation, aspect, of } = each.request;
+    const name = nameOfStatement({ operation, aspect: 'effect' });
+    const isStep = of !== undefined && aspect === 'reply';
+    if (isStep && each.reason !== undefined && !statements.has(name))
+      find({ operation, aspect: 'effect' }).requests.push(each);
+  }
   leaveOutSame([...statements.values()]);
   const order = Object.keys(OPERATIONS);
   const sorted = [...statements.values()].toSorted(

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeableId } from '../contract/behaviours.ts';
 import { FOLDERS } from '../contract/mail-folders.ts';
 import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../contract/operations.ts';
@@ -114,7 +113,10 @@ export class OperationSequence {
   readonly #names = new Map<string, number>();
   /** The workspaces of the run with what is in them, for reading the whole. */
   readonly #whole: Scene[] = [];
-  #wholeCount = 0;
+  /** The number of the latest checkpoint. */
+  #checkpoint = 0;
+  /** The groups of steps since the whole was last read. */
+  #unread: string[] = [];
 
   constructor(recording: Recording, options: SequenceOptions = {}) {
     this.#recording = recording;
@@ -136,6 +138,8 @@ export class OperationSequence {
       await this.#runGroups(place, this.#options.groups);
       return;
     }
+    const slowness = this.#s.describeSlowness();
+    if (slowness !== undefined) this.#options.onSlow?.(slowness);
     this.#begin('read', 'what each key sees');
     await this.#read(places);
     for (const groups of GROUPS) await this.#runGroups(place, Object.keys(groups));
@@ -154,7 +158,7 @@ export class OperationSequence {
     this.#begin('keys', 'keys that are almost right, and deleted keys');
     await this.#tryKeyForms(place, sibling);
     await this.#tryDeletedKeys(place);
-    await this.#checkWhole('refuse');
+    await this.#checkWhole('refuse', { isLast: true });
     this.#begin('old', 'a rotated key after 5 s');
     await this.#tryOldKeyAgain(rotated);
   }
@@ -297,13 +301,21 @@ export class OperationSequence {
       });
       await scene.lookAtAll();
     }
-    await this.#checkWhole(names.join(' '));
+    await this.#checkWhole(names.join(' '), { isLast: this.#options.groups !== undefined });
   }
 
-  /** Reads the whole after some groups of steps. What differs first here, one of these groups has changed. */
-  async #checkWhole(groups: string): Promise<void> {
-    this.#wholeCount += 1;
-    await this.#readWhole({ operation: 'createWorkspace', group: `${WHOLE} ${groups}`, step: this.#wholeCount });
+  /**
+   * Reads the whole after some groups of steps, if there is time for it; at the end always. What differs first here, one of
+   * the groups since the last reading has changed.
+   */
+  async #checkWhole(groups: string, { isLast }: { readonly isLast: boolean }): Promise<void> {
+    this.#checkpoint += 1;
+    this.#unread.push(groups);
+    const isDue = this.#options.checkpoints?.has(this.#checkpoint) ?? (isLast || this.#s.isAhead());
+    if (!isDue) return;
+    this.#recording.checkpoints.add(this.#checkpoint);
+    const group = `${WHOLE} ${this.#unread.splice(0).join(' ')}`;
+    await this.#readWhole({ operation: 'createWorkspace', group, step: this.#checkpoint });
   }
 
   /** Reads what the run has created in both tenants before the groups of steps, which none of them may change. */
@@ -483,21 +495,23 @@ export class OperationSequence {
     const keys = uniqueKeys(places.flatMap(({ tenant, workspace, inbox }) => [tenant, workspace, inbox]));
     const [place] = places as [Place];
     for (const row of OPERATION_ROWS.filter((each) => isRead(each) && each.tiers !== 'public')) {
-      if (!row.path.includes('{')) {
-        for (const key of keys) await this.#readAll(row, key, place, places);
-        continue;
-      }
       if (row.id === 'verifyDomain') continue;
+      const asked: [OperationId, Asked][] = [];
       for (const key of keys) {
+        if (!row.path.includes('{')) {
+          asked.push(...this.#readingsOfAll(row, key, place, places));
+          continue;
+        }
         const values = valuesFor(row, place);
         const isOwn = [place.tenant.text, place.workspace.text, place.inbox.text].includes(key.text);
-        const isList = 'query' in row;
+        const aspect = isOwn ? 'items' : 'isolation';
         const missing = row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS['mail from outside'] : undefined;
-        const asked = { key, values, missing } as const;
-        await this.#recording.ask(row.id, { ...asked, aspect: isOwn ? 'items' : 'isolation' });
-        if (!isList || !isOwn) continue;
-        for (const query of filtersWithin(row)) await this.#recording.ask(row.id, { ...asked, query, aspect: 'items' });
+        const request = { key, values, missing } as const;
+        const queries = 'query' in row ? ['', ...filtersWithin(row)] : [''];
+        for (const query of queries) asked.push([row.id, { ...request, query, aspect }]);
       }
+      // The first to get a message marks it as read, so that what each of several gets depends on their order.
+      await this.#recording.askAll(asked, row.id === 'getMessage' ? 1 : undefined);
     }
     await this.#recording.ask('getHealth', { aspect: 'reply', key: NO_KEY });
     const { domains } = place.values;
@@ -514,21 +528,22 @@ export class OperationSequence {
     }
   }
 
-  /** Calls an operation that lists what a key can reach, without a filter and with each of its filters. */
-  async #readAll(row: OperationRow, key: RoleKey, place: Place, places: readonly Place[]): Promise<void> {
+  /** The requests of an operation that lists what a key can reach, without a filter and with each of its filters. */
+  #readingsOfAll(row: OperationRow, key: RoleKey, place: Place, places: readonly Place[]): [OperationId, Asked][] {
     const isTenant = key.role === place.tenant.role || places.some(({ tenant }) => tenant.text === key.text);
     const everything = ofOthers(row.id, isTenant);
     const hasLimit = 'query' in row && row.query !== undefined && row.id === 'listAllMessages';
-    const ask = (query: string, more: Partial<Asked> = {}) =>
-      this.#recording.ask(row.id, { aspect: 'items', key, query, ...more });
-    await ask(hasLimit ? `?${ALL}` : '', everything);
-    if (!('query' in row)) return;
+    const whole: [OperationId, Asked] = [
+      row.id,
+      { aspect: 'items', key, query: hasLimit ? `?${ALL}` : '', ...everything },
+    ];
+    if (!('query' in row)) return [whole];
     const other = places.find(({ tenant }) => tenant.text !== place.tenant.text);
     const filters = filtersAcross(row, [place, ...places.slice(2, 3), ...(other ? [other] : [])]);
     const isOfFirst = [place.tenant.text, place.workspace.text, place.inbox.text].includes(key.text);
     const isOfOther = other !== undefined && [other.tenant.text, other.workspace.text].includes(key.text);
-    if (!isOfFirst && !isOfOther) return;
-    for (const { query, filter } of filters) await ask(query, { filter });
+    if (!isOfFirst && !isOfOther) return [whole];
+    return [whole, ...filters.map((each): [OperationId, Asked] => [row.id, { aspect: 'items', key, ...each }])];
   }
 
   #operatorKey(): RoleKey {
@@ -601,13 +616,13 @@ export class OperationSequence {
 
   /** Tries an old key on every operation. Those that delete are the last, so that the others have something to find. */
   async #tryOldKey(oldKey: RoleKey, place: Place, note: string, isTried = (_: OperationRow) => true): Promise<void> {
-    if (!isUsable(oldKey)) return;
+    const missing = isUsable(oldKey) ? undefined : NOT_CREATED;
     const rows = OPERATION_ROWS.filter((row) => row.tiers !== 'public' && isTried(row));
     const order = (row: OperationRow) => ({ GET: 0, PATCH: 1, POST: 2, DELETE: 3 })[row.method];
     for (const row of rows.toSorted((a, b) => order(a) - order(b))) {
       const values = { ...unknownValues(row), ...valuesFor(row, place) };
       const body = this.#bodyOf(row.id, { email: place.email });
-      const asked = { aspect: 'old key', key: oldKey, values, body, note } as const;
+      const asked = { aspect: 'old key', key: oldKey, values, body, note, missing } as const;
       await this.#recording.ask(row.id, asked);
       if (isRead(row) && note === 'at once') {
         await this.#recording.ask(row.id, { ...asked, door: 'Bearer' });
@@ -617,9 +632,9 @@ export class OperationSequence {
   }
 
   async #tryOldKeyAgain({ oldKey, place, rotatedMs }: { oldKey: RoleKey; place: Place; rotatedMs: number }) {
-    if (!isUsable(oldKey)) return;
-    const waitMs = OLD_KEY_PAUSE_MS - (performance.now() - rotatedMs);
-    await (this.#s.target.advance ?? sleep)(Math.max(0, waitMs));
+    const waitMs = isUsable(oldKey) ? OLD_KEY_PAUSE_MS - (performance.now() - rotatedMs) : 0;
+    const { advance = (ms: number) => this.#s.pause(ms) } = this.#s.target;
+    await advance(Math.max(0, waitMs));
     await this.#tryOldKey(oldKey, place, 'after 5 s');
   }
 
@@ -711,10 +726,14 @@ const inboxOf = ({ name, values, email, tenant }: Place): MailInbox => ({
 export interface SequenceOptions {
   /** Called with the name of each part when the part begins. */
   readonly report?: ((step: string) => void) | undefined;
+  /** Called with a sentence if the time of the run will not be enough. */
+  readonly onSlow?: ((sentence: string) => void) | undefined;
   /** Only these groups of steps, after each step of which the whole is read. */
   readonly groups?: readonly string[] | undefined;
   /** Whether the whole is read after each step, and not only between groups. */
   readonly isThorough?: boolean | undefined;
+  /** The numbers of the checkpoints at which the whole is read. Default: as many as the time of the run allows. */
+  readonly checkpoints?: ReadonlySet<number> | undefined;
   /** The begin of all names of a sequence that runs once more. */
   readonly prefix?: string;
   /** Whether it is known how the server behaves in a point. By default, it is known of each. */

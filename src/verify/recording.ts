@@ -79,6 +79,12 @@ export interface Noted {
   readonly reason?: Reason;
 }
 
+/** The recording of a run that ended before everything was compared. */
+export interface EndedRecording {
+  readonly recording: Recording;
+  readonly reason: Reason;
+}
+
 /** Why a request is not sent that is about something which the run could not create. */
 export const NOT_CREATED: Reason = { message: 'what the request is about could not be created' };
 
@@ -99,11 +105,17 @@ export class Recording {
   /** The roles of values that are only printed: which value of the other target is the same, the replies say. */
   readonly printedRoles = new Set<string>();
   readonly session: VerifySession;
+  /** The numbers of the checkpoints at which the whole was read: the other target is read at the same. */
+  readonly checkpoints = new Set<number>();
   /** The current part of the sequence, which is a part of each label. */
   part = '';
 
-  constructor(session: VerifySession) {
+  /** What was sent to the other target before its run ended early, and why it did: nothing else is sent to this one. */
+  readonly #ended: EndedRecording | undefined;
+
+  constructor(session: VerifySession, ended?: EndedRecording) {
     this.session = session;
+    this.#ended = ended;
   }
 
   /** Names the role of a value. Returns the value. */
@@ -130,6 +142,10 @@ export class Recording {
     const request = { ...rest, key, query, note, label, operation, thing: values[names.at(-1) ?? ''] };
     // The label is taken at once, so that requests that are sent at the same time are kept in the same order.
     this.requests.set(label, { ...request, reason: NOT_REACHED });
+    if (this.#ended && !this.#ended.recording.requests.has(label)) {
+      this.requests.set(label, { ...request, reason: this.#ended.reason });
+      return undefined;
+    }
     if (asked.missing !== undefined || names.some((name) => values[name] === undefined)) {
       const reason = asked.missing ?? NOT_CREATED;
       this.requests.set(label, { ...request, reason });
@@ -157,16 +173,23 @@ export class Recording {
   }
 
   /** Sends requests that change nothing, several at the same time. */
-  async askAll(asked: readonly (readonly [operation: OperationId, asked: Asked])[]): Promise<void> {
+  async askAll(
+    asked: readonly (readonly [operation: OperationId, asked: Asked])[],
+    atOnce: number = PARALLEL,
+  ): Promise<void> {
     const waiting = [...asked];
     const send = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await this.ask(...next);
     };
-    await Promise.all(Array.from({ length: Math.min(PARALLEL, waiting.length) }, send));
+    await Promise.all(Array.from({ length: Math.min(atOnce, waiting.length) }, send));
   }
 
   /** Keeps an observation. If `observe` throws, the reason is kept. */
   async note(label: string, operation: OperationId, observe: () => Promise<unknown>): Promise<void> {
+    if (this.#ended && !this.#ended.recording.notes.has(label)) {
+      this.notes.set(label, { label, operation, reason: this.#ended.reason });
+      return;
+    }
     try {
       this.notes.set(label, { label, operation, value: await observe() });
     } catch (error) {

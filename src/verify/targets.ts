@@ -14,6 +14,7 @@ import {
   pause,
   type ReceivedCall,
   type Reply,
+  type RunTime,
   stopErrorOf,
   type Target,
   VerifyError,
@@ -109,13 +110,15 @@ async function send(
   }
 }
 
-/** Returns a signal that ends a run after a time. `clear` stops the timer. */
+/** Returns a signal that ends a run after a time, and how much of this time has passed. `clear` stops the timer. */
 export function createRunTimeout(ms: number) {
+  const startMs = performance.now();
   const controller = new AbortController();
   const reason = `the time of the run, ${ms / 1000} s, has passed`;
   const ended = new VerifyError(reason, { endsRun: true, flag: 'a longer --timeout' });
   const timer = setTimeout(() => controller.abort(ended), ms);
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+  const time: RunTime = { limitMs: ms, elapsedMs: () => performance.now() - startMs };
+  return { signal: controller.signal, time, clear: () => clearTimeout(timer) };
 }
 
 function createReply({ status, headers }: Response, text: string): Reply {

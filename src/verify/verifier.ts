@@ -96,6 +96,8 @@ export interface VerifierOptions {
   readonly isThorough?: boolean | undefined;
   /** Called with the name of each step when the step begins. */
   readonly report?: ((step: string) => void) | undefined;
+  /** Called with a sentence if the time of the run will not be enough. */
+  readonly onSlow?: ((sentence: string) => void) | undefined;
 }
 
 /** Writes the answer to a question of the ledger as a statement. */
@@ -126,6 +128,7 @@ export class Verifier {
   readonly #profile: BehaviourOptions | undefined;
   readonly #isThorough: boolean;
   readonly #report: (step: string) => void;
+  readonly #onSlow: ((sentence: string) => void) | undefined;
   readonly #behaviours: Record<string, string> = {};
   readonly #results: Result[] = [];
   #stopReason: Reason | undefined;
@@ -135,13 +138,14 @@ export class Verifier {
   constructor(
     server: Target,
     receiver: Awaited<ReturnType<typeof startReceiver>>,
-    { profile, isThorough = false, report = () => {} }: VerifierOptions = {},
+    { profile, isThorough = false, report = () => {}, onSlow }: VerifierOptions = {},
   ) {
     this.#server = new VerifySession(server);
     this.#receiver = receiver;
     this.#profile = profile;
     this.#isThorough = isThorough;
     this.#report = report;
+    this.#onSlow = onSlow;
   }
 
   /** Compares everything, and then deletes what it has created, also after an error. */
@@ -225,12 +229,12 @@ export class Verifier {
   /** Runs every operation on the server and on an emulator with the behaviours that were found. */
   async #compareOperations(): Promise<void> {
     const isThorough = this.#isThorough;
-    const findings = await this.#compareSequence({ report: this.#report, isThorough });
+    const findings = await this.#compareSequence({ report: this.#report, onSlow: this.#onSlow, isThorough });
     // What only the whole shows is found among the steps of its groups, which run once more.
     const unexplained = findings.filter(({ id, verdict }) => verdict === 'differs' && id.startsWith(OF_WHOLE));
     const groups = unexplained.flatMap(({ id }) => id.slice(OF_WHOLE.length).split(' ')).filter(isGroup);
     let explained: OperationFinding | undefined;
-    if (groups.length > 0 && !isThorough) {
+    if (groups.length > 0 && !isThorough && this.#stopReason === undefined) {
       this.#report('finding which step has changed the whole');
       const known = new Set(findings.filter(({ verdict }) => verdict === 'differs').map(({ id }) => id));
       const again = await this.#compareSequence({ groups, prefix: 'again-' });
@@ -266,8 +270,17 @@ export class Verifier {
       { ...target, deliver: deliver && target.deliver, noDeliveries },
       this.#server.runId,
     );
-    const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
-    await new OperationSequence(onEmulator, { ...options, isTold, report: undefined }).run();
+    const ended = this.#stopReason && { recording: onServer, reason: this.#stopReason };
+    // A run that has ended must not go on with the emulator: only what the server was sent is compared.
+    const onEmulator = new Recording(Object.assign(session, { workspace, domain }), ended);
+    const { checkpoints } = onServer;
+    await new OperationSequence(onEmulator, {
+      ...options,
+      isTold,
+      checkpoints,
+      report: undefined,
+      onSlow: undefined,
+    }).run();
     return findInOperations(onServer, onEmulator, this.#stopReason);
   }
 

@@ -51,6 +51,8 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the name of each step when the step begins. */
   readonly onProgress?: ((step: string) => void) | undefined;
+  /** Called with a sentence if the server is so slow that the time of the run will not be enough. */
+  readonly onSlow?: ((sentence: string) => void) | undefined;
 }
 
 /**
@@ -63,7 +65,7 @@ export interface VerifyOptions {
  * @throws {VerifyError} if the run cannot begin, because the server cannot be reached or refuses to create anything.
  */
 export async function verifyServer(options: VerifyOptions): Promise<Verification> {
-  const { keys, receiverPort = 0, slow = false, profile, signal, onProgress } = options;
+  const { keys, receiverPort = 0, slow = false, profile, signal, onProgress, onSlow } = options;
   const { thorough: isThorough, noDeliveries } = options;
   const baseUrl = parseBaseUrl('baseUrl', options.baseUrl);
   const receiverUrl = options.receiverUrl === undefined ? undefined : parseBaseUrl('receiverUrl', options.receiverUrl);
@@ -83,10 +85,11 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
       noDeliveries,
       mayWait: slow,
       requestTimeoutMs: options.requestTimeoutMs,
+      time: timeout.time,
       rate: options.rate ?? (isLocal ? undefined : DEFAULT_RATE),
       signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
     });
-    return await new Verifier(server, receiver, { profile, isThorough, report: onProgress }).run();
+    return await new Verifier(server, receiver, { profile, isThorough, report: onProgress, onSlow }).run();
   } finally {
     timeout.clear();
     receiver.close();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fillPath, findParameterProblem } from '../basics/fill-path.ts';
+import { plural } from '../basics/text.ts';
 
 /** What an experiment needs besides a tenant key. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
@@ -42,6 +43,12 @@ export interface HookReceiver {
   readonly answers: (number | 'hang' | { readonly status: number; readonly headers: Record<string, string> })[];
 }
 
+/** How long a run may take, and how long it has taken so far, in milliseconds. */
+export interface RunTime {
+  readonly limitMs: number;
+  elapsedMs(): number;
+}
+
 /** Where a session sends its requests: the server, or an emulator with which the server is compared. */
 export interface Target {
   readonly baseUrl: string;
@@ -56,6 +63,8 @@ export interface Target {
   send(url: string, init: RequestInit, purpose?: 'clean up' | 'create'): Promise<Reply>;
   /** Aborted when the run ends early. */
   readonly signal?: AbortSignal | undefined;
+  /** The time of the run; missing if it is not limited. With less time, the run reads the whole less often. */
+  readonly time?: RunTime | undefined;
   /** Whether nothing may be sent that calls the webhooks which the tenant already has. */
   readonly noDeliveries?: boolean | undefined;
   /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
@@ -146,6 +155,11 @@ const SENDS_MAIL = /^\/v1\/inboxes\/[^/]+\/(?:send|(?:reply|reply-all|forward)\/
 
 /** About how many requests a run sends, to say how far it has come. */
 export const USUAL_REQUESTS = 5100;
+
+/** What share of the time of one reply each further request takes: some are sent at the same time. A test measures it. */
+const SHARE_OF_WAITS = 0.45;
+
+const formatMinutes = (ms: number) => (ms < 60_000 ? `${ms / 1000} s` : plural(Math.round(ms / 60_000), 'minute'));
 
 /** The methods that change nothing, so that a request may be sent twice. */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
@@ -307,6 +321,26 @@ export class VerifySession {
       // What was sent twice may have been done twice, so the reply may be another one.
       else return wasClosed && !SAFE_METHODS.includes(init.method ?? '') ? { ...reply, wasSentTwice: true } : reply;
     }
+  }
+
+  /** Whether the run may do more than it must: a larger share of its requests was answered than of its time has passed. */
+  isAhead(): boolean {
+    const { time } = this.target;
+    return time === undefined || time.elapsedMs() / time.limitMs <= this.answered / USUAL_REQUESTS;
+  }
+
+  /** Says that the time of the run will not be enough, if it will not, and how much would be. */
+  describeSlowness(): string | undefined {
+    const { time } = this.target;
+    if (time === undefined || this.answered === 0) return undefined;
+    const replyMs = time.elapsedMs() / this.answered;
+    const neededMs = time.elapsedMs() + Math.max(0, USUAL_REQUESTS - this.answered) * replyMs * SHARE_OF_WAITS;
+    if (neededMs <= time.limitMs) return undefined;
+    const minutes = Math.ceil(neededMs / 60_000);
+    return (
+      `each reply takes about ${Math.round(replyMs)} ms, so this run needs about ${plural(minutes, 'minute')}, and it ` +
+      `ends after ${formatMinutes(time.limitMs)}; to compare everything, give it more time: --timeout ${minutes * 60}`
+    );
   }
 
   /** Waits, but no longer than the run. */

@@ -122,12 +122,16 @@ function learn(text: string, { keys, values, addresses }: Found): void {
   visit(body, '');
 }
 
-/** Replaces what each service chooses for itself by the number of its first appearance. */
+/**
+ * Replaces what each service chooses for itself by the number of its first appearance. The words of an error are a
+ * service's own too: no document has them.
+ */
 function withoutOwnValues(text: string, names: Map<string, string>): string {
   const own =
-    /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?:tk|wk|ak)_[\w-]{10,}|whsec_[\w+/=]+|\d{4}-\d\d-\d\dT[\d:.]+Z|<[^<>@\s]+@[^<>\s]+>|"(?:imapPassword|password|prefix)":"[^"]*"|-[0-9a-f]{8}\b/gi;
+    /"error":"(?:[^"\\]|\\.)*"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?:tk|wk|ak)_[\w-]{10,}|whsec_[\w+/=]+|\d{4}-\d\d-\d\dT[\d:.]+Z|<[^<>@\s]+@[^<>\s]+>|"(?:imapPassword|password|prefix)":"[^"]*"|-[0-9a-f]{8}\b/gi;
   return text.replaceAll(own, (value) => {
     if (/^\d{4}-/.test(value)) return 'a time';
+    if (value.startsWith('"error"')) return 'words';
     const known = names.get(value) ?? `#${names.size}`;
     names.set(value, known);
     return known;

@@ -37,6 +37,7 @@ test.for([
   '[a.b, c] = d;',
   'for ([a.b] of c) d;',
   'interface A { b: true }',
+  'for (const { 0: a } of b) c;',
 ])('%s stays as it is, but that a statement may be removed', (text) => {
   expect(changesOf(text).filter((change) => !change.startsWith('statement removed'))).toEqual([]);
 });

@@ -130,6 +130,7 @@ function isName(node: ts.Node): boolean {
   return (
     ((ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) || ts.isMethodDeclaration(parent)) &&
       parent.name === node) ||
+    (ts.isBindingElement(parent) && parent.propertyName === node) ||
     ts.isJsxAttribute(parent) ||
     ts.isLiteralTypeNode(parent) ||
     ts.isExternalModuleReference(parent) ||

@@ -3,12 +3,13 @@ import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test } from 'vitest';
 import type { Finding } from '../../src/verify/finding.ts';
 import { findInOperations } from '../../src/verify/operation-findings.ts';
-import { verifyServer } from '../../src/verify/verify-server.ts';
-import { ConnectionError } from '../../src/verify/verify-session.ts';
+import { OperationSequence } from '../../src/verify/operation-sequence.ts';
+import { RUN_TIMEOUTS_MS, verifyServer } from '../../src/verify/verify-server.ts';
+import { ConnectionError, VerifyError } from '../../src/verify/verify-session.ts';
 import { NEVER, runHere } from '../support/command.ts';
 import { type Break, INTACT } from './broken-servers.ts';
 import { type Fault, isService, keysOf, startProxy } from './proxy.ts';
-import { recordSequence } from './record-sequence.ts';
+import { createRecording, recordSequence } from './record-sequence.ts';
 
 /** Compares a server through a proxy that does something with some requests. */
 async function verifyThrough(
@@ -49,7 +50,65 @@ test('a server that dies in the middle ends the run, which says how far it had c
     endsRun: true,
     message: expect.stringMatching(/^the server stopped answering after \d+ of about \d+ requests; 3 operations were/),
   });
-  expect(count).toBeLessThan(730);
+  expect(count).toBeLessThan(740);
+});
+
+test('a run that has ended compares what was sent until then, and goes on with the emulator no longer', async () => {
+  let count = 0;
+  const reason = new VerifyError('the time of the run, 9 s, has passed', { endsRun: true, flag: 'a longer --timeout' });
+  const ending: Break = async (_, send) => {
+    count += 1;
+    if (count > 900) throw reason;
+    return await send();
+  };
+  const server = await createRecording(createMailbox(), ending);
+  await expect(new OperationSequence(server).run()).rejects.toBe(reason);
+  const emulator = await recordSequence(createMailbox(), INTACT, { ended: { recording: server, reason } });
+  expect(emulator.session.answered).toBeGreaterThan(850);
+  expect(emulator.session.answered).toBeLessThan(950);
+  const findings = findInOperations(server, emulator, reason);
+  expect(differing({ findings })).toEqual([]);
+  expect(findings.find(({ id }) => id === 'createInbox: reply')?.verdict).toBe('not compared');
+  const notReached = { verdict: 'not compared', found: reason.message, observableWith: 'a longer --timeout' };
+  expect(findings.find(({ id }) => id === 'deleteDraft: effect')).toMatchObject(notReached);
+  const whole = await recordSequence(createMailbox());
+  const idsOf = (all: readonly Finding[]) => all.map(({ id }) => id).toSorted();
+  expect(idsOf(findings)).toEqual(idsOf(findInOperations(whole, whole)));
+});
+
+test.for([
+  [60, 4],
+  [200, 1],
+] as const)(
+  'with %d ms for each reply, the whole is read %d times, because that is what the time of the run allows',
+  async ([latencyMs, checkpoints]) => {
+    // The clock of the run: replies that are awaited at the same time need the time of one.
+    let [elapsedMs, waiting] = [0, 0];
+    const slow: Break = async (_, send) => {
+      waiting += 1;
+      const reply = await send();
+      elapsedMs += latencyMs / waiting;
+      waiting -= 1;
+      return reply;
+    };
+    const time = { limitMs: RUN_TIMEOUTS_MS.usual, elapsedMs: () => elapsedMs };
+    const server = await recordSequence(createMailbox(), slow, { time });
+    expect(server.checkpoints.size).toBe(checkpoints);
+  },
+);
+
+test('a flag is named only for what the run lacks, whatever the server writes', async (context) => {
+  await using server = await startServer({ port: 0 });
+  const texts = ['the check must wait', 'the time of the run', 'the check needs a key of the operator'];
+  const refusing: Fault = ({ url }, response) => {
+    if (url !== '/v1/inboxes?limit=1') return false;
+    response.writeHead(418, { 'content-type': 'application/json' }).end(JSON.stringify({ error: texts.join() }));
+    return true;
+  };
+  const { findings } = await verifyThrough(context, server, refusing, { noDeliveries: true });
+  const quoting = findings.filter(({ verdict, found }) => verdict === 'not compared' && found.includes(texts[0] ?? ''));
+  expect(quoting.map(({ id }) => id)).toEqual(['requests.pages']);
+  expect(quoting.flatMap(({ observableWith }) => observableWith ?? [])).toEqual([]);
 });
 
 test.for([

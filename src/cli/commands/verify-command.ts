@@ -94,7 +94,8 @@ async function compareServer(terminal: Terminal, flags: GivenFlags, profile: Beh
     controller.abort();
   });
   const onProgress = (step: string) => terminal.showStatus?.(`Comparing: ${step}`);
-  const result = await verifyServer({ ...options, profile, signal: controller.signal, onProgress });
+  const onSlow = (sentence: string) => terminal.err(`${NAME}: ${sentence}.`);
+  const result = await verifyServer({ ...options, profile, signal: controller.signal, onProgress, onSlow });
   terminal.showStatus?.('');
   return result;
 }
