@@ -306,7 +306,8 @@ export function attributeDifferences(compared: readonly Compared[]): void {
       } else if (aspect !== 'tiers' || request.method !== undefined) {
         // Whether a value is accepted depends on nothing that was created, but for what the request is about.
         const isGone = difference.kind === 'status' && difference.found === '404';
-        const creators = aspect === 'input' && !isGone ? [] : creatorsOf(operation);
+        const ofInput = difference.kind === undefined ? [operation] : [];
+        const creators = aspect === 'input' && !isGone ? ofInput : creatorsOf(operation);
         cause = defects.find(request, difference, creators);
         if (aspect !== 'items') cause ??= ofReplies.get(replyKey(operation, difference));
         if (isOfList(difference)) cause ??= changedLists.get(listKey(request));

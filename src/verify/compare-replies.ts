@@ -1,4 +1,6 @@
 import { plural } from '../basics/text.ts';
+import { ApiError } from '../contract/errors.ts';
+import { parseEml } from '../service/mail/incoming/parse-eml.ts';
 import type { Reply } from './verify-session.ts';
 
 /** What a difference is about, besides the value of a field. */
@@ -25,10 +27,10 @@ export interface Difference {
   readonly owner?: string | undefined;
 }
 
-/** The field that a difference is about: the last name in its path. `In-Reply-To` of a mail is `inReplyTo` of a message. */
+/** The field that a difference is about: the last name in its path. */
 export const fieldOf = ({ at }: Difference) => normaliseField(at.split(/[^\w-]/).findLast((step) => step !== '') ?? at);
 
-/** The name of a field in a form that is the same in a mail and in JSON. */
+/** The name of a field in the form in which it is compared. */
 export const normaliseField = (name: string) => name.replaceAll('-', '').toLowerCase();
 
 const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -201,45 +203,26 @@ function compareTexts(found: string, emulator: string): Difference[] {
   return [{ at: 'body', found: `other ${size(found)}`, emulator: size(emulator) }];
 }
 
-/** The header fields of a mail that its sender has chosen. The others are the service's own. */
-const FIELDS_OF_SENDER = ['From', 'To', 'Cc', 'Bcc', 'Reply-To', 'Subject', 'In-Reply-To'];
+/**
+ * Compares what the emulator reads in two mails: the addresses, the subject, the texts and the files, however these are
+ * encoded, and the types of the parts.
+ */
+function compareMails(found: string, emulator: string, comparing: Comparing): Difference[] {
+  const [mail, emulatorMail] = [readMail(found), readMail(emulator)];
+  if (mail && emulatorMail) return compareValues(mail, emulatorMail, comparing);
+  return mail || !emulatorMail ? [] : [{ at: 'body', found: 'no mail that can be read', emulator: 'a mail' }];
+}
 
-/** Compares what the sender of a mail has chosen: header fields, the types of its parts, and the text of a mail without parts. */
-function compareMails(found: string, emulator: string, { roles, ignored }: Comparing): Difference[] {
-  const [mail, emulatorMail] = [found, emulator].map((text) => {
-    const unfolded = roles.translate(text.replaceAll('\r\n', '\n')).replaceAll(/\n[ \t]+/g, ' ');
-    const end = unfolded.indexOf('\n\n');
-    const fields = new Map(
-      unfolded
-        .slice(0, end)
-        .split('\n')
-        .map((line) => [line.replace(/:.*/, '').toLowerCase(), line.replace(/^[^:]*: */, '').trim()]),
-    );
-    const types = Array.from(unfolded.matchAll(/^content-type: *([^\s;]+)/gim), ([, type = '']) => type.toLowerCase());
-    return { fields, types, text: unfolded.slice(end).trim() };
-  });
-  if (!mail || !emulatorMail) return [];
-  const differences: Difference[] = [];
-  for (const name of FIELDS_OF_SENDER) {
-    const [value, emulatorValue] = [mail, emulatorMail].map(({ fields }) => fields.get(name.toLowerCase()));
-    // A Message-ID is the service's own, and a subject with other letters has several encodings.
-    const mayDiffer = name === 'In-Reply-To' || /=\?/.test(`${value}${emulatorValue}`);
-    const isSame = mayDiffer ? (value === undefined) === (emulatorValue === undefined) : value === emulatorValue;
-    if (isSame) continue;
-    const show = (text: string | undefined, other: string) => (text === undefined ? 'no such header field' : other);
-    differences.push({
-      at: name,
-      found: show(value, `another ${name === 'Subject' ? 'subject' : 'value'}`),
-      emulator: show(emulatorValue, `${emulatorValue}`),
-    });
+/** Reads a mail; undefined if it cannot be read. */
+function readMail(text: string): object | undefined {
+  try {
+    const { mail, bcc } = parseEml(new TextEncoder().encode(text), '');
+    const types = Array.from(text.matchAll(/^content-type: *([^\s;]+)/gim), ([, type = '']) => type.toLowerCase());
+    return { ...mail, bcc, contentTypes: types.join(', ') };
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
   }
-  if (mail.types.join() !== emulatorMail.types.join()) {
-    const show = ({ types }: { types: string[] }) => types.join(', ') || 'none';
-    differences.push({ at: 'Content-Type', found: show(mail), emulator: show(emulatorMail) });
-  }
-  // A mail with parts has boundaries, and an answer may have words, which are the service's own.
-  const hasOwnText = emulatorMail.types.length > 1 || ignored?.includes('plainBody');
-  return [...differences, ...(hasOwnText ? [] : compareTexts(mail.text, emulatorMail.text))];
 }
 
 /** Compares any two values, such as the bodies of two replies. */

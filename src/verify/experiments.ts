@@ -87,8 +87,8 @@ async function createWorkspace(s: VerifySession) {
 const withOperatorKey = ({ target }: VerifySession) => ({ key: target.operatorKey ?? '' });
 
 /** Creates a tenant with the operator key. */
-async function createTenant(s: VerifySession) {
-  const body = await s.add('/v1/tenants', { name: s.newName() }, withOperatorKey(s));
+export async function createTenant(s: VerifySession, name = s.newName()) {
+  const body = await s.add('/v1/tenants', { name }, withOperatorKey(s));
   return { ...body, path: `/v1/tenants/${body.id}` };
 }
 
@@ -121,8 +121,6 @@ export const resourceExperiments: Experiments = {
   'auth.challenge': async (s) => (await s.get('/v1/me', { key: '' })).headers.get('www-authenticate'),
   'auth.wrong-tier': statusOf(createInbox, ({ key }, s) => s.get('/v1/webhooks', { key })),
   'errors.shape': async (s) => fieldNames((await s.get(UNKNOWN_INBOX)).body),
-  'errors.statuses': (s) =>
-    statuses(s.post('/v1/webhooks', { url: 1 }), s.get('/v1/webhooks', { key: '' }), s.get(UNKNOWN_INBOX)),
   'errors.foreign-resource': statusOf(createInbox, async ({ path }, s) =>
     s.get(path, { key: (await createWorkspace(s)).key }),
   ),
@@ -166,16 +164,10 @@ export const resourceExperiments: Experiments = {
     status(await get(`/v1/messages?workspace=${id}`, { key })),
 
   'tenants.create.required': async (s) => status(await s.post('/v1/tenants', {}, withOperatorKey(s))),
-  'tenants.create.workspace': async (s) => {
-    const { workspaces } = await s.read('/v1/workspaces', { key: (await createTenant(s)).apiKey });
-    return workspaces.map(({ name, isDefault }: { name: string; isDefault: boolean }) => [name, isDefault]);
-  },
-  'tenants.delete.body': replyOf(createTenant, ({ path }, s) => s.delete(path, withOperatorKey(s))),
-  'tenants.delete.cascade': async (s) => {
-    const { path, apiKey } = await createTenant(s);
-    await s.delete(path, withOperatorKey(s));
-    return status(await s.get('/v1/me', { key: apiKey }));
-  },
+  'tenants.delete.body': replyOf(
+    (s: VerifySession) => createTenant(s),
+    ({ path }, s) => s.delete(path, withOperatorKey(s)),
+  ),
 
   'webhooks.tiers': async (s) => status(await s.get('/v1/webhooks', { key: s.workspace.key })),
   'webhooks.create.is-active': async (s) => (await s.createWebhook()).isActive,
@@ -225,16 +217,11 @@ export const resourceExperiments: Experiments = {
     await s.add('/v1/workspaces', body);
     return status(await s.post('/v1/workspaces', body));
   },
-  'workspaces.delete.default': statusOf(createTenant, ({ defaultWorkspaceId, apiKey }, s) =>
-    s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }),
+  'workspaces.delete.default': statusOf(
+    (s: VerifySession) => createTenant(s),
+    ({ defaultWorkspaceId, apiKey }, s) => s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }),
   ),
   'workspaces.delete.body': replyOf(createWorkspace, ({ path }, s) => s.delete(path)),
-  'workspaces.delete.cascade': async (s) => {
-    const { id, path } = await createWorkspace(s);
-    const inbox = await s.createInbox({ workspaceId: id });
-    await s.delete(path);
-    return status(await s.get(inbox.path));
-  },
 
   'domains.shape': async (s) => {
     const { body } = await createDomain(s, { workspaceId: s.workspace.id });
@@ -253,7 +240,6 @@ export const resourceExperiments: Experiments = {
     const shown = typeof body.domain === 'string' ? body.domain : body.domain.domain;
     return [shown === name, status(await s.post('/v1/domains', { domain: 'verify' }))];
   },
-  'domains.create.taken': statusOf(createDomain, ({ name }, s) => s.post('/v1/domains', { domain: name })),
   'domains.dns-records': resultOf(createDomain, ({ body }) =>
     (body.dnsRecords ?? body.domain.records).map((record: { type: string }) => record.type).toSorted(),
   ),

@@ -49,6 +49,9 @@ export interface Verification {
   readonly closedConnections?: number;
 }
 
+/** Why a thing has no verdict of its own: what differs in it follows from another finding. */
+export const followsText = (id: string) => `what differs here follows from ${id}`;
+
 /** Returns a finding without keys, secrets and control characters, which a reply of the server may have contained. */
 export function maskFinding(finding: Finding, mask: Mask['text'] = maskText): Finding {
   return { ...finding, found: toPrintable(mask(finding.found)) };

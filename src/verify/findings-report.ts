@@ -1,6 +1,7 @@
 import { type JunitCase, writeJunitReport } from '../basics/junit.ts';
 import { plural } from '../basics/text.ts';
 import { indent, WIDTH } from '../basics/wrap-text.ts';
+import { BEHAVIOURS, type BehaviourDefinition, type BehaviourId } from '../contract/behaviours.ts';
 import type { Finding, Verification } from './finding.ts';
 
 const MARKS = { agrees: '✓', differs: '✗', 'not compared': '·' } as const;
@@ -22,15 +23,27 @@ function reasonsOf({ found, observableWith }: Finding): string[] {
 }
 
 /** What differs, in sentences: what is stated and by whom, what was found, and how to have an emulator do the same. */
-function factsOf({ stated, origin, found, emulator, accepts }: Finding): string[] {
+function factsOf({ id, stated, origin, found, emulator, accepts }: Finding): string[] {
   const sources = {
     document: 'the service document says so, so this is a defect of the server',
     reference: 'the public reference says so',
     'open choice': 'no document says so, so the server may choose',
   };
-  const facts = [`stated: ${stated}`, `origin: ${sources[origin]}`, `found: ${found}`, `emulator: ${emulator}`];
+  const facts = [
+    `stated: ${stated}`,
+    `origin: ${sources[origin]}`,
+    `found: ${describeValue(id, found)}`,
+    `emulator: ${describeValue(id, emulator)}`,
+  ];
   if (accepts !== undefined) facts.push(`the emulator does the same with --behaviour ${accepts}`);
   return facts;
+}
+
+/** A value of a behaviour with what it means; another text as it is. */
+function describeValue(id: string, value: string): string {
+  const definition: BehaviourDefinition | undefined = BEHAVIOURS[id as BehaviourId];
+  const meaning = definition && 'choices' in definition ? definition.choices[value] : undefined;
+  return meaning === undefined ? value : `${meaning} (${value})`;
 }
 
 /** Returns why the run ended early, the number of findings of each verdict, and the paths of what could not be deleted. */

@@ -65,7 +65,7 @@ const domains: Group = async (scene, { newName, name }) => {
   const names = [`${newName()}.example`, `${newName()}.example`];
   for (const [index, domain] of names.entries())
     name(domain, `the ${index === 0 ? 'first' : 'second'} domain of its group`);
-  for (const domain of names) await scene.do('createDomain', {}, { domain, workspaceId });
+  for (const domain of [...names, names[0]]) await scene.do('createDomain', {}, { domain, workspaceId });
   for (let time = 1; time <= 2; time += 1) await scene.do('deleteDomain', { domain: names[0] });
 };
 
@@ -80,6 +80,8 @@ const workspaces: Group = async (scene, { newName, name }) => {
   const [first] = created;
   const key = await scene.do('createWorkspaceKey', { id: first?.id }, {});
   name(key?.key, 'the key of a deleted workspace');
+  const inbox = await scene.do('createInbox', {}, { username: newName(), workspaceId: first?.id });
+  name(inbox?.id, 'the inbox of a deleted workspace');
   for (let time = 1; time <= 2; time += 1) await scene.do('deleteWorkspace', { id: first?.id });
 };
 

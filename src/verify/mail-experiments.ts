@@ -56,10 +56,6 @@ const sendUnverified = (s: VerifySession, from: OwnInbox, to: OwnInbox) =>
 export const mailExperiments: Experiments = {
   'messages.shape': async (s) => fieldNames((await s.createMail()).message),
   'messages.to': async (s) => typeof (await s.createMail()).message.to,
-  'messages.sent.is-read': async (s) => {
-    const { from } = await s.createMail();
-    return (await s.read(`${from.path}/messages?direction=outbound`)).messages[0].isRead;
-  },
   'messages.addresses': async (s) => {
     const [from, to] = [await s.createInbox({ displayName: 'Verify' }), await s.createInbox()];
     await s.send(from, to);
@@ -68,11 +64,6 @@ export const mailExperiments: Experiments = {
   'messages.list.order': resultOf(sendTwoMails, ({ messages, message, second }) =>
     isBefore(messages, message.id, second.id),
   ),
-  'messages.list.pagination': async (s) => {
-    const { to } = await sendTwoMails(s);
-    const { messages, pagination } = await s.read(`${to.path}/messages?limit=1&offset=1`);
-    return [messages.length, pagination];
-  },
   'messages.list.over-limit': statusOf(createInbox, ({ path }, s) => s.get(`${path}/messages?limit=201`)),
   'messages.inbound.sender': async (s) => {
     const eml = 'Sender: Dana <dana@verify.example>\r\nSubject: x\r\n\r\nHi\r\n';
@@ -100,10 +91,6 @@ export const mailExperiments: Experiments = {
   'messages.delete.body': replyOf(createMail, ({ path }, s) => s.delete(path)),
   'messages.delete.deleted': statusOf(deleteMail, ({ path }, s) => s.delete(path)),
   'messages.deleted': statusOf(deleteMail, ({ path }, s) => s.get(path)),
-  'messages.raw': async (s) => {
-    const { headers, text } = await s.get(`${(await s.createMail()).path}/raw`);
-    return [headers.get('content-type')?.split(';')[0], /^Message-ID:/im.test(text)];
-  },
   'messages.raw.trace': resultOf(receiveFromOutside, async ({ path }, s) =>
     /^Received:/im.test((await s.get(`${path}/raw`)).text),
   ),
@@ -122,14 +109,6 @@ export const mailExperiments: Experiments = {
   'messages.folders.counts': async (s) =>
     await s.read('/v1/messages/folders/counts', { key: (await s.createInbox()).key }),
 
-  'sending.required': async (s) => {
-    const { path, email } = await s.createInbox();
-    const send = async (body: object) => status(await s.post(`${path}/send`, { verified: true, ...body }));
-    return [await send({ to: email, subject: 'x' }), await send({ to: email }), await send({ subject: 'x' })];
-  },
-  'sending.empty-subject': statusOf(createInbox, ({ path, email }, s) =>
-    s.post(`${path}/send`, { to: email, subject: '', plainBody: 'x', verified: true }),
-  ),
   'sending.subject': statusOf(createInbox, ({ path, email }, s) =>
     s.post(`${path}/send`, { to: email, subject: 'Two\r\nlines', plainBody: 'x', verified: true }),
   ),
@@ -177,14 +156,6 @@ export const mailExperiments: Experiments = {
     const mail = { to: `${to.email}, ${other.email}`, subject: 'x', plainBody: 'x', verified: true };
     return status(await s.post(`${from.path}/send`, mail));
   },
-  'sending.copies': async (s) => {
-    const [from, to, copy] = [await s.createInbox(), await s.createInbox(), await s.createInbox()];
-    await s.send(from, to, { cc: copy.email });
-    return (await s.waitForMessages(copy)).length;
-  },
-  'sending.addresses': statusOf(createInbox, ({ path }, s) =>
-    s.post(`${path}/send`, { to: 'no address', subject: 'x', plainBody: 'x', verified: true }),
-  ),
 };
 
 /**

@@ -13,9 +13,17 @@ import {
   type Statement,
   WHOLE,
 } from './attribute-differences.ts';
-import { compareReplies, compareValues, type Difference, identityOf, type NewTime, Roles } from './compare-replies.ts';
+import {
+  compareReplies,
+  compareValues,
+  type Difference,
+  fieldOf,
+  identityOf,
+  type NewTime,
+  Roles,
+} from './compare-replies.ts';
 import { findLeaks } from './find-leaks.ts';
-import { type Finding, originOfFinding } from './finding.ts';
+import { type Finding, followsText, originOfFinding } from './finding.ts';
 import { OTHER_TENANT, TENANT } from './operation-sequence.ts';
 import type { Aspect, RecordedRequest, Recording } from './recording.ts';
 import { NOT_REACHED, type Reason } from './verify-session.ts';
@@ -274,7 +282,9 @@ function createFinding(checked: CheckedStatement): OperationFinding {
     );
     const different = new Map<string, (typeof told)[number]>();
     for (const each of told) {
-      const key = `${each.difference.at} ${each.difference.kind}`;
+      // Several operations show the same field.
+      const { at, kind, found, emulator } = each.difference;
+      const key = [kind === undefined ? `${fieldOf(each.difference)} ${found} ${emulator}` : at, kind].join(' ');
       if (!different.has(key)) different.set(key, each);
     }
     const shown = [...different.values()].slice(0, MAX_PRINTED);
@@ -299,7 +309,7 @@ function createFinding(checked: CheckedStatement): OperationFinding {
   const cause = sameAs ?? requests.flatMap(({ differences }) => differences.flatMap((each) => each.cause ?? [])).at(0);
   if (cause) {
     const followsFrom = nameOfStatement(cause);
-    const found = sameAs ? `it is the same difference as that of ${followsFrom}` : `it follows from ${followsFrom}`;
+    const found = sameAs ? `it is the same difference as that of ${followsFrom}` : followsText(followsFrom);
     return { ...row, verdict: 'not compared', found, emulator: '', followsFrom };
   }
   const missing = requests.filter(({ reason }) => reason !== undefined);
@@ -369,7 +379,7 @@ function compareNotes(
       other.operation === operation || (creators.includes(other.operation) && other.id.endsWith(': effect'));
     const cause = others.find((other) => other.verdict === 'differs' && isCause(other));
     if (cause) {
-      const follows = { found: `it follows from ${cause.id}`, followsFrom: cause.id };
+      const follows = { found: followsText(cause.id), followsFrom: cause.id };
       return { ...row, verdict: 'not compared' as const, ...follows };
     }
     return { ...row, verdict: 'differs' as const, found: `${at}: ${shown}`, emulator: expected };

@@ -283,7 +283,7 @@ export class OperationSequence {
       if (!group) continue;
       this.#begin(name, `what each operation changes: ${name}`);
       const { tenant } = place;
-      const role = `the workspace of the group ${name}`;
+      const role = `the workspace for the steps on ${name}`;
       const workspaceId = this.#recording.name((await this.#create('createWorkspace', tenant, {})).id, role);
       // A step of the group, because a request whose connection is closed is sent again, and makes two keys.
       const ofKey = { operation: 'createWorkspaceKey', group: name, step: 0 } as const;

@@ -13,7 +13,7 @@ import { createMask } from '../world/secrets/mask.ts';
 import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
-import { type Finding, maskFinding, originOfFinding, type Verification } from './finding.ts';
+import { type Finding, followsText, maskFinding, originOfFinding, type Verification } from './finding.ts';
 import { GROUPS } from './groups.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
@@ -38,6 +38,9 @@ export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mai
 
 /** The begin of the ids of findings about the whole, before the names of groups. */
 const OF_WHOLE = 'the whole: after ';
+
+/** The begin of what the ledger says of a behaviour that no client can find out. */
+const NOT_FROM_OUTSIDE = 'not from outside: ';
 
 const isGroup = (name: string) => GROUPS.some((groups) => name in groups);
 
@@ -250,7 +253,7 @@ export class Verifier {
     for (const { operation, ...finding } of findings) {
       const isOfWhole = finding.id.startsWith(OF_WHOLE);
       const cause = isOfWhole && finding.verdict === 'differs' ? explained : undefined;
-      const shown = cause && { found: `it follows from ${cause.id}`, followsFrom: cause.id };
+      const shown = cause && { found: followsText(cause.id), followsFrom: cause.id };
       const result = cause ? { ...finding, verdict: 'not compared' as const, ...shown } : finding;
       this.#results.push({ finding: result, calls: new Set(), operation: isOfWhole ? undefined : operation });
     }
@@ -296,7 +299,8 @@ export class Verifier {
 
   /** Returns what is missing for a check; `undefined` if nothing is. */
   #findMissing(needs: string): Reason | undefined {
-    if (needs.startsWith('not from outside')) return { message: needs };
+    if (needs.startsWith(NOT_FROM_OUTSIDE))
+      return { message: needs.replace(NOT_FROM_OUTSIDE, 'a client cannot find this out: ') };
     if (this.#stopReason !== undefined) return this.#stopReason;
     if (needs === 'receiver' && this.#server.target.noDeliveries) return NO_DELIVERIES;
     const lack = needs in NEEDS ? NEEDS[needs as Need] : undefined;
@@ -309,7 +313,7 @@ export class Verifier {
     const wrong = found.find((finding) => finding && (finding.verdict === 'differs' || finding.followsFrom));
     if (wrong) {
       const followsFrom = wrong.followsFrom ?? wrong.id;
-      return { ...start, verdict: 'not compared', found: `it follows from ${followsFrom}`, followsFrom };
+      return { ...start, verdict: 'not compared', found: followsText(followsFrom), followsFrom };
     }
     const missing = this.#findMissing(needs);
     if (missing !== undefined) return notCompared(start, missing);
@@ -416,7 +420,7 @@ function addCauses(results: readonly Result[]): Finding[] {
     const cause = differing.find((result) => [...calls].some((call) => isCallOf(call, result.operation)));
     if (!cause) return finding;
     const { id } = cause.finding;
-    return { ...finding, verdict: 'not compared' as const, found: `it follows from ${id}`, followsFrom: id };
+    return { ...finding, verdict: 'not compared' as const, found: followsText(id), followsFrom: id };
   });
 }
 

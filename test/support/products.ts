@@ -86,6 +86,8 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
     imports: [
       // The receiver of webhooks listens as a server does.
       'src/server/loopback.ts',
+      // What is in a raw mail.
+      'src/service/mail/incoming/parse-eml.ts',
       // The operation of a recorded request.
       'src/service/pipeline/router.ts',
       // No secret is printed.

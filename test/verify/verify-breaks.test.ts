@@ -1,7 +1,7 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
+import { type AssumptionId, createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { findInOperations, type OperationFinding } from '../../src/verify/operation-findings.ts';
@@ -9,6 +9,7 @@ import type { Recording } from '../../src/verify/recording.ts';
 import { TOLD_BY_OPERATIONS } from '../../src/verify/told-by-operations.ts';
 import { BROKEN_SERVERS, type Break, INTACT, OLD_LEAK } from './broken-servers.ts';
 import { recordSequence } from './record-sequence.ts';
+import { TOLD_SERVERS } from './told-servers.ts';
 import { UNFORESEEN } from './unforeseen-servers.ts';
 
 /** Runs the sequence of operations on an emulator whose replies are changed. */
@@ -55,10 +56,10 @@ const OLD_LEAKS = BROKEN_SERVERS.filter(({ name }) => name.startsWith(OLD_LEAK))
   (_, index) => process.env.BROKEN_SERVERS === 'all' || index === 0,
 );
 
-/** A dozen servers of a table; all of them with `VERIFY_BROKEN=all`, because each is a run of thousands of requests. */
-const rowsOf = <Row extends { readonly name: string }>(table: readonly Row[]) => {
-  const distance = process.env.VERIFY_BROKEN === 'all' ? 1 : Math.ceil(table.length / 12);
-  return table.filter((_, index) => index % distance === 0).map((row) => [row.name, row] as const);
+/** Some rows of a table that begin with their names; all of them in the suite, because each is a run of thousands of requests. */
+const someOf = <Row>(table: readonly (readonly [name: string, row: Row])[], count: number) => {
+  const distance = process.env.BROKEN_SERVERS === 'all' ? 1 : Math.ceil(table.length / count);
+  return table.filter((_, index) => index % distance === 0);
 };
 
 const differing = (findings: readonly OperationFinding[]) => findings.filter(({ verdict }) => verdict === 'differs');
@@ -89,11 +90,22 @@ describe('the comparison of operations', () => {
     },
   );
 
-  test.for(rowsOf(UNFORESEEN))(
-    'a server is named that is broken in a way for which no check was written: %s',
-    async ([, { create }]) => {
-      const findings = differing(findInOperations(await record(create()), emulator));
-      expect(findings.map(({ id }) => id)).not.toEqual([]);
+  test.for(
+    someOf(
+      UNFORESEEN.map((server) => [server.name, server] as const),
+      12,
+    ),
+  )('a server is named that is broken in a way for which no check was written: %s', async ([, { create }]) => {
+    const findings = differing(findInOperations(await record(create()), emulator));
+    expect(findings.map(({ id }) => id)).not.toEqual([]);
+  });
+
+  test.for(someOf(Object.entries(TOLD_SERVERS), 2))(
+    'an assumption that needs no experiment is told by the statements about operations: %s',
+    async ([id, create]) => {
+      const findings = findInOperations(await record(create()), emulator);
+      const told = findings.filter((finding) => TOLD_BY_OPERATIONS[id as AssumptionId]?.includes(finding.id as never));
+      expect(told.filter(({ verdict, followsFrom }) => verdict === 'differs' || followsFrom)).not.toEqual([]);
     },
   );
 
