@@ -38,7 +38,7 @@ const CONTRACT = project(
   { env: { MAILBOX_CONTRACT: 'prism', MAILBOX_HTTP_PATH: 'msw' } },
 );
 
-/** A table of which `npm test` asks a dozen rows. */
+/** Tables of which `npm test` asks a dozen rows. */
 const BREAKS = project('verify-breaks', ['test/verify/verify-breaks.test.ts'], { env: { BROKEN_SERVERS: 'all' } });
 
 /** The tests that need no process, browser or build of the package: without a mode, they are all. */

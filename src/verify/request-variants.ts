@@ -16,6 +16,13 @@ const VALUES: Readonly<Record<string, unknown>> = {
 /** What is sent for each parameter of a query in turn. */
 const QUERY_VALUES = ['', '0', '-1', '2', '200', '201', '1000000000', '1.5', 'verify'];
 
+/** Times between which nothing of the run was, and those between which everything was. */
+const WINDOWS = [
+  ['2000-01-01T00:00:00.000Z', '2001-01-01T00:00:00.000Z'],
+  ['2099-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'],
+  ['2000-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'],
+] as const;
+
 /** The parameters of which any number may be sent. */
 const NUMERIC = ['limit', 'offset'];
 
@@ -41,8 +48,11 @@ export function bodyVariants(row: OperationRow): { readonly note: string; readon
 
 /** Returns the queries in which one parameter of the operation has a value at or beyond a limit. */
 export function queryVariants(row: OperationRow): string[] {
-  return fieldNamesOf(row, 'query').flatMap((name) => {
+  const names = fieldNamesOf(row, 'query');
+  const variants = names.flatMap((name) => {
     const values = NUMERIC.includes(name) ? QUERY_VALUES : ['', 'verify'];
     return values.map((value) => `?${name}=${value}`);
   });
+  const hasWindow = names.includes('from') && names.includes('to');
+  return hasWindow ? [...variants, ...WINDOWS.map(([from, to]) => `?from=${from}&to=${to}`)] : variants;
 }

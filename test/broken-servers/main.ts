@@ -29,7 +29,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`);
 const DRAWN = 160;
 
 /** How long one server may take, in milliseconds, and the memory of a process, in MB. */
-const LIMITS = { serverMs: 180_000, memoryMb: 1500 };
+const LIMITS = { serverMs: 400_000, memoryMb: 1500 };
 
 const mutants = drawMutants(readSources(['src/service', 'src/world', 'src/contract']), { seed, count: count * DRAWN });
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'broken-servers-')));

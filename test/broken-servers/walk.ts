@@ -123,12 +123,12 @@ function learn(text: string, { keys, values, addresses }: Found): void {
 }
 
 /**
- * Replaces what each service chooses for itself by the number of its first appearance. The words of an error are a
- * service's own too: no document has them.
+ * Replaces what each service chooses for itself by the number of its first appearance. The words of an error and the
+ * values of DNS records are a service's own too: no document has them.
  */
 function withoutOwnValues(text: string, names: Map<string, string>): string {
   const own =
-    /"error":"(?:[^"\\]|\\.)*"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?:tk|wk|ak)_[\w-]{10,}|whsec_[\w+/=]+|\d{4}-\d\d-\d\dT[\d:.]+Z|<[^<>@\s]+@[^<>\s]+>|"(?:imapPassword|password|prefix)":"[^"]*"|-[0-9a-f]{8}\b/gi;
+    /"error":"(?:[^"\\]|\\.)*"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?:tk|wk|ak)_[\w-]{10,}|whsec_[\w+/=]+|\d{4}-\d\d-\d\dT[\d:.]+Z|<[^<>@\s]+@[^<>\s]+>|"(?:imapPassword|password|prefix|value)":"[^"]*"|-[0-9a-f]{8}\b/gi;
   return text.replaceAll(own, (value) => {
     if (/^\d{4}-/.test(value)) return 'a time';
     if (value.startsWith('"error"')) return 'words';
