@@ -222,6 +222,12 @@ export const resourceExperiments: Experiments = {
     ({ defaultWorkspaceId, apiKey }, s) => s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }),
   ),
   'workspaces.delete.body': replyOf(createWorkspace, ({ path }, s) => s.delete(path)),
+  'workspaces.delete.cascade': async (s) => {
+    const { id, path } = await createWorkspace(s);
+    const inbox = await s.createInbox({ workspaceId: id });
+    await s.delete(path);
+    return status(await s.get(inbox.path));
+  },
 
   'domains.shape': async (s) => {
     const { body } = await createDomain(s, { workspaceId: s.workspace.id });

@@ -24,7 +24,6 @@ export const TOLD_BY_OPERATIONS: { readonly [Id in AssumptionId]?: readonly `${O
   'workspaces.keys.create.reply': ['createWorkspaceKey: reply'],
   'workspaces.keys.list.reply': ['listWorkspaceKeys: items'],
   'workspaces.shape': ['createWorkspace: reply', 'listWorkspaces: items', 'getWorkspace: items'],
-  'workspaces.delete.cascade': ['deleteWorkspace: effect'],
   'workspaces.list.order': ['listWorkspaces: items'],
   'domains.create.taken': ['createDomain: reply'],
   'domains.list.order': ['listDomains: items'],

@@ -66,11 +66,21 @@ export interface StreamBreak {
   readonly alsoOf?: (key: string) => string | undefined;
 }
 
-/** Starts a proxy before a server that makes it a broken one: in its replies, or in its streams. */
+/** How the body of a reply is written. */
+export type WriteBody = (response: ServerResponse, text: string) => Promise<void> | void;
+
+/**
+ * Starts a proxy before a server that makes it a broken one: in its replies, or in its streams. `write` writes the body of
+ * each reply; by default at once.
+ */
 export async function startBroken(
   context: Pick<TestContext, 'onTestFinished'>,
   server: MailboxServer,
-  { broken = INTACT, streams }: { readonly broken?: Break; readonly streams?: StreamBreak },
+  {
+    broken = INTACT,
+    streams,
+    write = (response, text) => void response.end(text),
+  }: { readonly broken?: Break; readonly streams?: StreamBreak; readonly write?: WriteBody },
 ): Promise<string> {
   const send = sendThrough(server.mailbox, broken, keysOf(server));
   const passOn = async (incoming: IncomingMessage, response: ServerResponse) => {
@@ -79,7 +89,8 @@ export async function startBroken(
     const init = { method, headers: headersOf(incoming), ...(body.length > 0 && { body: body.toString() }) };
     const reply = await send(`http://mailbox.test${url}`, init);
     const { 'content-length': _, ...headers } = Object.fromEntries(reply.headers);
-    response.writeHead(reply.status, headers).end(reply.text);
+    response.writeHead(reply.status, headers);
+    await write(response, reply.text);
   };
   const fault: Fault = (incoming, response) => {
     if (!isService(incoming)) return false;

@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
+import { startServer } from 'agent-mailbox-mock/server';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findInOperations } from '../../src/verify/operation-findings.ts';
 import type { Recording } from '../../src/verify/recording.ts';
+import { verifyServer } from '../../src/verify/verify-server.ts';
 import type { Reply } from '../../src/verify/verify-session.ts';
 import { Choice } from '../support/choice.ts';
 import { type Break, INTACT } from './broken-servers.ts';
+import { keysOf, startBroken, type WriteBody } from './proxy.ts';
 import { recordSequence } from './record-sequence.ts';
+
+/** Draws what the servers do: `VERIFY_SEED=7` draws others. */
+const SEED = Number(process.env.VERIFY_SEED ?? 1);
 
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 
@@ -125,6 +132,18 @@ const RIGHT_SERVERS: readonly RightServer[] = [
   },
 ];
 
+/** Writes a body in pieces of any size, which may end in the middle of a character. */
+async function writeInPieces(response: ServerResponse, text: string, choice: Choice): Promise<void> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + 1 + choice.number(300);
+    response.write(bytes.subarray(at, end));
+    at = end;
+    await setImmediate();
+  }
+  response.end();
+}
+
 describe('a server that is right', () => {
   let emulator: Recording;
   beforeAll(async () => {
@@ -136,11 +155,28 @@ describe('a server that is right', () => {
     async ([, { create, before }]) => {
       const mailbox = createMailbox();
       await before?.(mailbox);
-      const recording = await recordSequence(mailbox, create(new Choice(Number(process.env.VERIFY_SEED ?? 1))));
+      const recording = await recordSequence(mailbox, create(new Choice(SEED)));
       const findings = findInOperations(recording, emulator);
       const accused = findings.filter(({ verdict }) => verdict === 'differs');
       expect(accused.map(({ id, found }) => `${id}: ${found}`)).toEqual([]);
       expect(findings.filter(({ verdict }) => verdict === 'agrees').length).toBeGreaterThan(150);
     },
   );
+
+  test('and writes its replies in pieces is not accused', async (context) => {
+    await using server = await startServer({ port: 0 });
+    const choice = new Choice(SEED);
+    const write: WriteBody = (response, text) => writeInPieces(response, text, choice);
+    const baseUrl = await startBroken(context, server, { write });
+    const { findings, stopped } = await verifyServer({
+      baseUrl,
+      keys: keysOf(server),
+      profile: {},
+      noDeliveries: true,
+      timeoutMs: 3_600_000,
+    });
+    expect(stopped).toBeUndefined();
+    const accused = findings.filter(({ verdict }) => verdict === 'differs');
+    expect(accused.map(({ id, found }) => `${id}: ${found}`)).toEqual([]);
+  });
 });

@@ -70,7 +70,6 @@ export const TOLD_SERVERS: { readonly [Id in AssumptionId]?: () => Break } = {
       id: call.path.split('/').at(-1),
     });
   },
-  'workspaces.delete.cascade': remembering('getInbox'),
   'domains.create.taken': created('createDomain'),
   'inboxes.delete.kept': remembering('listMessages'),
   'inboxes.addresses.delete.primary': () => async (call, send) => {
