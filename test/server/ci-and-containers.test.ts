@@ -295,7 +295,7 @@ test('the image that is built in a clone starts, is healthy, and keeps its contr
   const port = String(await findFreePort());
   const env = { ...Object.fromEntries(values.split(' ').map((part) => part.split('='))), AGENT_MAILBOX_PORT: port };
   const server = run(context, JSON.parse(here(entry)), { cwd: folder, env });
-  const check: string[] = JSON.parse(health.replace(/^.* CMD /, ''));
+  const check: [string, ...string[]] = JSON.parse(health.replace(/^.* CMD /, ''));
   const codeOfCheck = async () => (await run(context, check, { env }).ended).code;
   await eventually(async () => expect(await codeOfCheck(), server.stderr).toBe(0));
   const call = await fetch(`http://127.0.0.1:${port}/__mock/clock`);
