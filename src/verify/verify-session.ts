@@ -156,7 +156,7 @@ const SENDS_MAIL = /^\/v1\/inboxes\/[^/]+\/(?:send|(?:reply|reply-all|forward)\/
 /** About how many requests a run sends, to say how far it has come. */
 export const USUAL_REQUESTS = 5100;
 
-/** What share of the time of one reply each further request takes: some are sent at the same time. A test measures it. */
+/** What share of the time of a reply each further request takes, as measured at 60 ms: many are sent at the same time. */
 const SHARE_OF_WAITS = 0.45;
 
 const formatMinutes = (ms: number) => (ms < 60_000 ? `${ms / 1000} s` : plural(Math.round(ms / 60_000), 'minute'));

@@ -5,7 +5,7 @@ import type { Finding } from '../../src/verify/finding.ts';
 import { findInOperations } from '../../src/verify/operation-findings.ts';
 import { OperationSequence } from '../../src/verify/operation-sequence.ts';
 import { RUN_TIMEOUTS_MS, verifyServer } from '../../src/verify/verify-server.ts';
-import { ConnectionError, VerifyError } from '../../src/verify/verify-session.ts';
+import { ConnectionError, type Reply, VerifyError, VerifySession } from '../../src/verify/verify-session.ts';
 import { NEVER, runHere } from '../support/command.ts';
 import { type Break, INTACT } from './broken-servers.ts';
 import { type Fault, isService, keysOf, startProxy } from './proxy.ts';
@@ -96,6 +96,21 @@ test.for([
     expect(server.checkpoints.size).toBe(checkpoints);
   },
 );
+
+test.for([
+  [20, undefined],
+  [
+    200,
+    'each reply takes about 200 ms, so this run needs about 9 minutes, and it ends after 5 minutes; to compare ' +
+      'everything, give it more time: --timeout 540',
+  ],
+] as const)('a run says after its first 300 replies of %d ms whether its time will be enough', ([replyMs, said]) => {
+  const time = { limitMs: RUN_TIMEOUTS_MS.usual, elapsedMs: () => 300 * replyMs };
+  const send = async (): Promise<Reply> => ({ status: 200, headers: new Headers(), text: '', body: {} });
+  const session = new VerifySession({ baseUrl: 'http://127.0.0.1:9', key: 'tk_x', send, time });
+  session.answered = 300;
+  expect(session.describeSlowness()).toBe(said);
+});
 
 test('a flag is named only for what the run lacks, whatever the server writes', async (context) => {
   await using server = await startServer({ port: 0 });
