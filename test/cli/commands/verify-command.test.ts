@@ -16,6 +16,9 @@ import { compareServer } from '../../verify/compare-server.ts';
 const KEYS = ['--api-key', 'tk_acme_tenant_key'];
 const ALL_KEYS = [...KEYS, '--second-key', 'tk_globex_tenant_key', '--operator-key', 'sa_platform_operator_key'];
 
+/** A busy machine may need longer for a run than it has by default. */
+const ON_BUSY_MACHINE = ['--timeout', '3600'];
+
 const verify = (url: string, args: readonly string[] = [], interrupted: Promise<NodeJS.Signals | undefined> = NEVER) =>
   runHere(['verify', '--base-url', url, ...args], {}, { interrupted });
 
@@ -54,7 +57,7 @@ test('a run leaves nothing behind, prints no key, and fits into 80 columns', asy
   const before = await listAll(server);
   const folder = await mkdtemp(join(tmpdir(), 'verify-'));
   const files = ['--write-profile', join(folder, 'profile.json'), '--junit', join(folder, 'junit.xml')];
-  const { code, out, err } = await verify(server.url, [...ALL_KEYS, ...files]);
+  const { code, out, err } = await verify(server.url, [...ALL_KEYS, ...files, ...ON_BUSY_MACHINE]);
   expect(err).toBe('');
   expect(code).toBe(0);
   const after = await listAll(server);
@@ -72,7 +75,7 @@ test('a run leaves nothing behind, prints no key, and fits into 80 columns', asy
 
 test('what differs is explained, and the exit code is 1', async () => {
   await using server = await startServer({ port: 0, behaviours: { 'webhooks.delete.body': 'empty' } });
-  const { code, out } = await verify(server.url, [...KEYS, '--json']);
+  const { code, out } = await verify(server.url, [...KEYS, '--json', ...ON_BUSY_MACHINE]);
   const { findings } = JSON.parse(out.at(-1) ?? '') as Verification;
   expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([
     {
