@@ -207,7 +207,7 @@ export interface WebhookControls {
    *   for an unknown inbox, workspace or tenant.
    * @example
    * const receiver = createReceiver();
-   * await mailbox.addWebhook({ receiver, inbox: 'helpdesk@acme.test' });
+   * await mailbox.addWebhook({ receiver, workspaceOf: 'helpdesk@acme.test' });
    */
   addWebhook(options: AddWebhookOptions): Promise<WebhookSettings>;
 }

@@ -16,7 +16,7 @@ beforeEach(async () => {
   mailbox = server.mailbox;
   const served = await serveAgent((request) => agent(request));
   const events = ['message.received', 'message.bounced'] as const;
-  const { secret } = await mailbox.addWebhook({ url: served.url, events, inbox: HELPDESK });
+  const { secret } = await mailbox.addWebhook({ url: served.url, events, workspaceOf: HELPDESK });
   const agent = createAgent({ client: server.client(mailbox.keys.acme.inboxes.helpdesk), secret });
   close = async () => {
     served.close();

@@ -9,7 +9,7 @@ export const CHAIR = { from: DANA, to: HELPDESK, subject: 'A chair', plainBody: 
 export async function createMailboxWithAgent(options: Partial<AgentOptions> = {}) {
   const mailbox = createMailbox({ environment: { fetch: (url, init) => agent(new Request(url, init)) } });
   const events = ['message.received', 'message.bounced'] as const;
-  const { secret } = await mailbox.addWebhook({ url: 'https://agent.test/hook', events, inbox: HELPDESK });
+  const { secret } = await mailbox.addWebhook({ url: 'https://agent.test/hook', events, workspaceOf: HELPDESK });
   const agent = createAgent({ client: mailbox.client(mailbox.keys.acme.inboxes.helpdesk), secret, ...options });
   return mailbox;
 }

@@ -102,7 +102,7 @@ describe.for([
     mailbox.addFault({ on: 'request', latency: { ms: 20 } });
     const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
     expect((await mailbox.fetch(`${mailbox.baseUrl}/v1/me`, { headers })).status).toBe(200);
-    await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     await arrivalOf(mailbox);
     await expect(mailbox.settled({ timeout: 50 })).rejects.toThrow('Not settled after 50 ms');
   });
@@ -111,7 +111,7 @@ describe.for([
     install(create(), { now: PAST });
     const fetch = () => new Promise<Response>(() => {});
     const mailbox = createMailbox({ behaviours: { 'deliveries.timeout': '100ms' }, environment: { fetch } });
-    const { id } = await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    const { id } = await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     await arrivalOf(mailbox);
     await mailbox.settled();
     expect(mailbox.deliveries({ webhookId: id })[0]?.attempts).toHaveLength(1);
@@ -152,7 +152,7 @@ describe.for([
   test('what is due by this clock happens when the test lets its time pass', async ({ expect }) => {
     const timers = install(create(), { now: PAST });
     const mailbox = createMailbox({ environment: { fetch: async () => new Response('', { status: 500 }) } });
-    await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     await arrivalOf(mailbox);
     await mailbox.settled();
     const attempts = () => mailbox.deliveries()[0]?.attempts.length;
@@ -213,7 +213,7 @@ describe.for([
     const timers = install(create(), { now: PAST });
     const receiver = createReceiver();
     const mailbox = createMailbox({ environment: { fetch: (url, init) => receiver.fetch(new Request(url, init)) } });
-    const { secret } = await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    const { secret } = await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     receiver.secret = secret;
     await mailbox.clock.advance('3d');
     await arrivalOf(mailbox);
