@@ -22,6 +22,13 @@ export type {
   BehaviourSource,
   BehaviourState,
 } from '../control/behaviour-controls.ts';
+export type {
+  ConnectControls,
+  ConnectedHandler,
+  Connection,
+  ConnectionMail,
+  ConnectOptions,
+} from '../control/connect.ts';
 export type { TenantOption } from '../control/control-scope.ts';
 export type {
   ControllableMailbox,
@@ -122,6 +129,7 @@ export type {
   TenantKeys,
 } from '../fixture/keys-and-ids.ts';
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
+export type { HandleRequest, HandlerContext } from '../service/delivery/connected-handlers.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
 export type { DeliveryPayload } from '../service/delivery/request.ts';
 export type { HttpPart, ImapPart, ProtocolPart, SmtpPart } from '../service/journal/entry-data.ts';

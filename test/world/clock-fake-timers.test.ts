@@ -120,6 +120,18 @@ describe.for([
     expect(mailbox.deliveries()[0]?.state).toBe('exhausted');
   });
 
+  test('a connected agent gets mail and is tried again', async ({ expect }) => {
+    install(create(), { now: PAST });
+    const mailbox = createMailbox();
+    const statuses = [500, 200];
+    const handler = () => new Response('', { status: statuses.shift() ?? 200 });
+    const { receive } = mailbox.connect(handler, { inbox: 'helpdesk@acme.test' });
+    expect(await receive({ from: 'dana@customer.test', subject: 'Hello' })).toMatchObject({ subject: 'Hello' });
+    await mailbox.clock.advance('5s');
+    const [{ attempts } = { attempts: [] }] = mailbox.deliveries();
+    expect(attempts.map(({ status }) => status)).toEqual([500, 200]);
+  });
+
   test('an advance of so many steps that the event loop gets a turn ends', async ({ expect }) => {
     install(create(), { now: PAST });
     const clock = new Clock(createEnvironment());
