@@ -124,7 +124,7 @@ export const MCP_FLAGS = {
   },
   key: { value: '<key>', help: 'Offer the operations that this API key may call, instead of control calls' },
   'all-tools': {
-    help: 'With --as or --key: offer every operation; without it, at most 12 for reading and sending mail',
+    help: 'With --as or --key: offer every operation; without it, at most 13 for reading and sending mail',
   },
   token: CONTROL_FLAGS.token,
 } as const satisfies Record<string, Flag>;
