@@ -101,7 +101,7 @@ export type {
   MailSelection,
   MailSummary,
 } from '../control/mail/mail-search.ts';
-export type { MessageControls } from '../control/mail/message-controls.ts';
+export type { FoundMail, MessageControls } from '../control/mail/message-controls.ts';
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';

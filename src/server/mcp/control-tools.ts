@@ -42,7 +42,7 @@ const MAIL_FIELDS = ['id', 'from', 'to', 'cc', 'subject', 'plainBody', 'received
 const TOOLS: Readonly<Record<string, Tool>> = {
   create_sandbox: { call: 'createSandbox', help: 'It has keys and addresses of its own.', showsKeys: true },
   deliver_mail: { call: 'receiveMessage', help: 'With `sample`, it delivers a sample by its name instead.' },
-  wait_for_mail: { call: 'waitForMessage', hasMail: true, fields: MAIL_FIELDS },
+  wait_for_mail: { call: 'waitForMessage', hasMail: true, fields: [...MAIL_FIELDS, 'code', 'link'] },
   read_mail: { call: 'getMail', hasMail: true, fields: [...MAIL_FIELDS, 'headers', 'files', 'links', 'isRead'] },
   show_deliveries: {
     call: 'listDeliveries',
