@@ -154,7 +154,7 @@ export const COMMANDS = {
     load: async () => (await import('./commands/print-openapi.ts')).printOpenApi,
   },
   client: {
-    help: `Write the client for Python, which controls an emulator from tests (default ${DEFAULT_PYTHON_FILE})`,
+    help: `Write the client for Python, of an emulator and of its service (default ${DEFAULT_PYTHON_FILE})`,
     argument: '<python>',
     secondArgument: '[file]',
     examples: [['client python', 'Write it beside your tests']],
