@@ -80,10 +80,10 @@ function isAlone(text: string, start: number, end: number): boolean {
 }
 
 /** The words in the URL of a link that does something, such as to confirm an address or to log in. */
-const ACTION = /verif|confirm|activat|reset|magic|log-?in|sign-?in|signup|invit|accept|auth|token|otp|code=/i;
+const ACTION = /verify|verification|confirm|activate|activation|reset|magic|log-?in|sign-?in|signup|invite|invitation|accept|auth|token|otp|code=/i;
 
 /** The words in the URL of a link that is in many mails, and that nobody means. */
-const FOOTER = /unsubscribe|opt-?out|preferences|privacy|terms|imprint|impressum/i;
+const FOOTER = /unsubscribe|opt-?out|preferences|privacy|terms|imprint/i;
 
 /**
  * Returns the link in a mail that its reader is meant to follow; null if the mail has no link. It is the first link whose
