@@ -15,6 +15,8 @@ const MAX_SEARCHED = 200_000;
 const CANDIDATE =
   /(?<![\p{L}\p{N}_.,:/@#$€£+=?&%~-])(?:\d{3}[ -]\d{3,4}|[A-Z\d]{4}-[A-Z\d]{4}|[A-Z]{1,3}-\d{4,8}|\d{4,8}|(?=[A-Z]{1,9}\d|\d{1,9}[A-Z])[A-Z\d]{5,10}|(?=[a-z]{1,9}\d|\d{1,9}[a-z])[a-z\d]{5,10})(?![\p{L}\p{N}_@:/%=-]|[.,]\d)/gu;
 
+// cspell:ignore digo codice kode koodi passwor
+
 /** A word beside which a code stands, in several languages, but not that of another kind of code. */
 const CODE_WORD =
   /(?<![\p{L}-])(?<!\b(?:zip|postal|area|country|error|status|dress) )(?:(?:pass)?code|c[oó]digo|codice|kode?|koodi|код|otp|pin|passwor[dt]|token)(?!\p{L})/giu;
@@ -80,7 +82,8 @@ function isAlone(text: string, start: number, end: number): boolean {
 }
 
 /** The words in the URL of a link that does something, such as to confirm an address or to log in. */
-const ACTION = /verify|verification|confirm|activate|activation|reset|magic|log-?in|sign-?in|signup|invite|invitation|accept|auth|token|otp|code=/i;
+const ACTION =
+  /verify|verification|confirm|activate|activation|reset|magic|log-?in|sign-?in|signup|invite|invitation|accept|auth|token|otp|code=/i;
 
 /** The words in the URL of a link that is in many mails, and that nobody means. */
 const FOOTER = /unsubscribe|opt-?out|preferences|privacy|terms|imprint/i;
