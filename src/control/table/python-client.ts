@@ -23,12 +23,13 @@ export function writePythonClient(control: Pick<OpenApiDocument, 'paths'>): stri
   });
   const types = new Map(Object.entries(service.components.schemas as Readonly<Record<string, Json>>));
   const operations = operationsIn(service).map(({ method, path, operation }) => {
-    const schema =
-      operation.responses[200]?.content?.[JSON_TYPE]?.schema ?? operation.responses[201]?.content?.[JSON_TYPE]?.schema;
+    const { responses } = operation;
+    const reply = (responses[200] ?? responses[201])?.content?.[JSON_TYPE] as { readonly schema?: Json } | undefined;
+    const schema = reply?.schema;
     const isObject = schema?.type === 'object' && schema.properties !== undefined;
     const name = `${operation.operationId.replace(/^./, (letter) => letter.toUpperCase())}Reply`;
-    if (isObject) types.set(name, schema as Json);
-    const returned = isObject ? name : typeOf((schema ?? {}) as Json);
+    if (isObject) types.set(name, schema);
+    const returned = isObject ? name : typeOf(schema ?? {});
     return writeMethod(method, path, operation, schema ? returned : (RETURNED[contentOf(operation)] ?? 'Any'));
   });
   const written = [...types].flatMap(([name, schema]) =>

@@ -56,17 +56,6 @@ with mailbox.sandbox(name="python") as box:
     assert any(event["kind"] == "mail-received" for event in events)
     assert b"Subject: Hello" in box.get_mail_source(mail["id"])
     assert box.change_clock(freeze="2026-01-05T09:00:00.000Z")["frozen"] and box.advance("2h")["now"] == "2026-01-05T11:00:00.000Z"
-    helpdesk = box.client(box.keys["inboxes"]["helpdesk"])
-    inbox = box.ids["inboxes"]["helpdesk"]
-    assert [each["id"] for each in helpdesk.list_messages(inbox, limit=1, direction="inbound")["messages"]] == [mail["id"]]
-    assert helpdesk.get_message(inbox, mail["id"])["subject"] == "Hello"
-    assert b"Subject: Hello" in helpdesk.get_raw_message(inbox, mail["id"])
-    draft = helpdesk.create_draft(inbox, to=["kim@visitor.test"], subject="Later")
-    assert helpdesk.delete_draft(inbox, draft["id"]) is not helpdesk
-    try:
-        helpdesk.create_tenant(name="Initech")
-    except MailboxError as error:
-        assert error.status == 403, error
     hook = box.add_webhook(url="http://127.0.0.1:9/in", events=["message.received"])
     assert hook["secret"].startswith("whsec_") and box.deliveries(webhook_id=hook["id"]) == []
     fault = box.add_fault(on="request", operation="sendMessage", status=503)
@@ -111,6 +100,31 @@ except MailboxError as error:
     expect.stringMatching(/^ {2}\S+ "Re: Hello" was sent to dana@customer\.test by req_2\.$/),
     '404 NOT_FOUND',
   ]);
+});
+
+test('a program in Python calls the operations of the service with a key', async (context) => {
+  needPython(context, 'json', HOW_TO_GET_PYTHON);
+  const program = `${LOAD}
+with Mailbox().sandbox() as box:
+    [mail] = box.deliver(to=f"helpdesk@{box.domain}", from_="dana@customer.test", subject="Hello")
+    helpdesk = box.client(box.keys["inboxes"]["helpdesk"])
+    inbox = box.ids["inboxes"]["helpdesk"]
+    assert [each["id"] for each in helpdesk.list_messages(inbox, limit=1, direction="inbound")["messages"]] == [mail["id"]]
+    assert helpdesk.get_message(inbox, mail["id"])["subject"] == "Hello"
+    assert b"Subject: Hello" in helpdesk.get_raw_message(inbox, mail["id"])
+    draft = helpdesk.create_draft(inbox, to=["kim@visitor.test"], subject="Later")
+    helpdesk.delete_draft(inbox, draft["id"])
+    helpdesk.reply_to_message(inbox, mail["id"], plain_body="Sent.")
+    box.assert_sent(to="dana@customer.test")
+    try:
+        helpdesk.create_tenant(name="Initech")
+    except MailboxError as error:
+        assert error.status == 403, error
+print("done")
+`;
+  const running = runCommand(context, ['exec', '--', 'python3', '-c', program]);
+  expect(await running.ended).toEqual({ code: 0, signal: null });
+  expect(running.stdout.trim()).toBe('done');
 });
 
 test('pytest has a sandbox for each test, and an agent that does nothing fails', async (context) => {
