@@ -33,6 +33,22 @@ export const COMMANDS = {
     flags: FLAGS.RECEIVE_FLAGS,
     load: async () => (await import('./commands/receive.ts')).receive,
   },
+  wait: {
+    help: 'Wait for a mail in a running emulator, and print it, or only its code or its link',
+    examples: [
+      ['wait --to dana@customer.test --code', 'Print the code in the newest mail to this address'],
+      ['wait --to dana@customer.test --subject Invoice', 'Wait for a mail and print it'],
+    ],
+    flags: FLAGS.WAIT_FLAGS,
+    load: async () => (await import('./commands/wait.ts')).wait,
+  },
+  story: {
+    help: 'Print what became of a mail in a running emulator, such as why an agent did not answer it',
+    argument: '<mail>',
+    examples: [['story 910be000-0006-4000-8000-000000000001', 'Explain the mail with this id']],
+    flags: FLAGS.STORY_FLAGS,
+    load: async () => (await import('./commands/story.ts')).story,
+  },
   samples: {
     help: 'List the sample mails that the command receive can deliver, or explain one',
     argument: '[list|name]',
@@ -138,7 +154,7 @@ export const COMMANDS = {
     load: async () => (await import('./commands/print-openapi.ts')).printOpenApi,
   },
   client: {
-    help: `Write the client for Python, which controls an emulator from tests (default ${DEFAULT_PYTHON_FILE})`,
+    help: `Write the client for Python, of an emulator and of its service (default ${DEFAULT_PYTHON_FILE})`,
     argument: '<python>',
     secondArgument: '[file]',
     examples: [['client python', 'Write it beside your tests']],

@@ -124,7 +124,7 @@ export const MCP_FLAGS = {
   },
   key: { value: '<key>', help: 'Offer the operations that this API key may call, instead of control calls' },
   'all-tools': {
-    help: 'With --as or --key: offer every operation; without it, at most 12 for reading and sending mail',
+    help: 'With --as or --key: offer every operation; without it, at most 13 for reading and sending mail',
   },
   token: CONTROL_FLAGS.token,
 } as const satisfies Record<string, Flag>;
@@ -149,6 +149,13 @@ export const RECEIVE_FLAGS = {
   text: { value: '<text>', help: 'Plain text body; - reads it from stdin' },
   html: { value: '<html>', help: 'HTML body' },
   attach: { multiple: true, value: '<file>', help: 'File to attach; repeatable' },
+  cc: { multiple: true, value: '<address>', help: 'Address in the field Cc, which gets no message; repeatable' },
+  'reply-to': { value: '<address>', help: 'Address to which answers are to be sent' },
+  header: {
+    multiple: true,
+    value: '<name: value>',
+    help: 'Further header field, such as "List-Id: <a.list.test>"; repeatable',
+  },
   'in-reply-to': { value: '<id>', help: 'Message-ID of the message to which this message replies' },
   eml: { value: '<file>', help: 'File with the whole message (RFC 5322), instead of its parts' },
   'envelope-from': { value: '<address>', help: 'Envelope sender; <> for the null sender' },
@@ -156,6 +163,30 @@ export const RECEIVE_FLAGS = {
   sample: { value: '<name>', help: 'Sample to deliver instead of your own mail; the command samples lists the names' },
   seed: { value: '<number>', help: 'Seed for the names and codes in the sample' },
   json: { help: 'Print one line of JSON instead of a line for each message' },
+  ...CONTROL_FLAGS,
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock wait`. */
+export const WAIT_FLAGS = {
+  // The parser does not know the command yet, so a flag that is repeatable for one command is so for each.
+  to: {
+    multiple: true,
+    value: '<address>',
+    help: 'Address at which the mail arrives: of an inbox, or of somebody outside',
+  },
+  subject: { value: '<text>', help: 'Only mail whose subject contains this text' },
+  direction: { value: '<direction>', help: 'Only mail that an inbox received (inbound) or sent (outbound)' },
+  since: { value: '<time|id>', help: 'Only mail since this time (ISO 8601), or after the message with this id' },
+  timeout: { value: '<duration>', help: 'How long to wait, such as 30s (default 4s)' },
+  code: { help: 'Print only the code that the reader of the mail is meant to type' },
+  link: { help: 'Print only the link that the reader of the mail is meant to follow' },
+  json: { help: 'Print the mail as one line of JSON' },
+  ...CONTROL_FLAGS,
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock story`. */
+export const STORY_FLAGS = {
+  json: { help: 'Print one line of JSON' },
   ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
 

@@ -13,13 +13,19 @@ const webhookFields = () => ({
   url: z.string('must be a URL'),
   /** The kinds of event, such as `message.received`, which is the default. */
   events: z.array(z.string('must be a kind of event'), 'must be a list of kinds of event').readonly().optional(),
-  /** The address or the id of an inbox. The webhook gets the events of the workspace of this inbox. */
-  inbox: z.string('must be the address or the id of an inbox').optional(),
+  /**
+   * The address or the id of an inbox, whose workspace the webhook is for. A webhook of the service belongs to a
+   * workspace and not to an inbox: it also gets the events of the other inboxes of this workspace.
+   */
+  workspaceOf: z
+    .string('must be the address or the id of an inbox')
+    .describe('The address or the id of an inbox: the webhook gets the events of every inbox of its workspace.')
+    .optional(),
   /**
    * The id of the workspace whose events the webhook gets. Default: the webhook gets the events of the whole tenant.
    */
   workspace: idInRequest().optional(),
-  /** The id of the tenant. It is needed if there are several tenants, and neither `inbox` nor `workspace` is given. */
+  /** The id of the tenant. It is needed if there are several tenants, and neither `workspaceOf` nor `workspace` is given. */
   tenant: tenantField().optional(),
 });
 
@@ -39,19 +45,22 @@ export function addWebhook(scope: ControlScope, given: AddedWebhook) {
 }
 
 /** Finds the tenant and the workspace whose events a webhook gets. */
-function findOwner({ worlds, findInbox }: ControlScope, { inbox, workspace, tenant }: Partial<AddedWebhook>) {
-  if (inbox !== undefined) {
-    const id = inbox.includes('@') ? findInbox(inbox)?.inbox.id : inbox.toLowerCase();
+function findOwner({ worlds, findInbox }: ControlScope, { workspaceOf, workspace, tenant }: Partial<AddedWebhook>) {
+  if (workspaceOf !== undefined) {
+    const id = workspaceOf.includes('@') ? findInbox(workspaceOf)?.inbox.id : workspaceOf.toLowerCase();
     const found = findStoredRow(worlds, 'inboxes', id ?? '');
     if (found) return checkOwner({ world: found.world, workspaceId: found.row.workspaceId }, { workspace, tenant });
-    throw new ApiError('NOT_FOUND', `There is no inbox ${inbox}.`);
+    throw new ApiError('NOT_FOUND', `There is no inbox ${workspaceOf}.`);
   }
   if (workspace !== undefined) {
     const found = findStoredRow(worlds, 'workspaces', workspace);
     if (found) return checkOwner({ world: found.world, workspaceId: workspace }, { tenant });
     throw notFound('workspace');
   }
-  return { world: findOnlyTenant(worlds, tenant, 'The webhook needs inbox, workspace or tenant'), workspaceId: null };
+  return {
+    world: findOnlyTenant(worlds, tenant, 'The webhook needs workspaceOf, workspace or tenant'),
+    workspaceId: null,
+  };
 }
 
 /** Refuses a workspace or a tenant that is not that of the inbox, or of the workspace, of the webhook. */

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { foldAddress } from '../basics/domain-name.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { type BehaviourReader, createSilentReader } from '../contract/behaviours.ts';
+import type { ServiceClient } from '../contract/client/client-types.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
+import type { ConnectedHandlers } from '../service/delivery/connected-handlers.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
 import type { TestChange } from '../service/journal/entry-data.ts';
 import { findInbox, type LocalRecipient } from '../service/mail/route.ts';
@@ -24,6 +26,10 @@ export interface ControlledParts {
   readonly dispatcher: Dispatcher;
   readonly feeds: Feeds;
   readonly mailLog: MailLog;
+  /** Returns the handlers in this process that the webhooks of a tenant call. */
+  readonly handlersOf: PartOf<ConnectedHandlers, World>;
+  /** Creates a client of the service, with an API key. */
+  readonly createClient: (key: string) => ServiceClient;
   /** Returns the samples that were delivered to a tenant. */
   readonly samplesOf: PartOf<DeliveredSamples>;
   /** Returns a copy of the OpenAPI document, which is created on the first call. */

@@ -16,6 +16,7 @@ import type {
 import type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
 import { SEED } from '../world/seeded-randomness.ts';
 import type { MailServersThatListen } from '../world/store/reachable-worlds.ts';
+import type { ConnectControls } from './connect.ts';
 import type { DeliveryControls, WebhookControls } from './delivery-controls.ts';
 import type { MailboxFaults } from './faults/mailbox-faults.ts';
 import type { JournalControls } from './journal-controls.ts';
@@ -39,6 +40,7 @@ export interface ControllableMailbox
     MailInspection,
     JournalControls,
     WebhookControls,
+    ConnectControls,
     StateControls {
   /** The origin and path that `handlers` intercept, without a final slash; set by the option `baseUrl`. */
   readonly baseUrl: string;

@@ -2,6 +2,7 @@ import type { BehaviourValues } from '../contract/behaviours.ts';
 import { createOpenApi } from '../contract/openapi/create-openapi.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Worlds } from '../world/store/worlds.ts';
+import { createConnectControls } from './connect.ts';
 import type { ControlScope } from './control-scope.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { createDeliveryControls, createWebhookControls } from './delivery-controls.ts';
@@ -24,11 +25,7 @@ import { createStateControls, type StateParts } from './state/state-controls.ts'
 export function createControls(scope: ControlScope, keys: object, state: StateParts): ControllableMailbox {
   const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour } = scope;
   const { journals, loops, correspondents } = service;
-  return {
-    baseUrl,
-    openApi,
-    behaviours: service.behaviours,
-    mailServers: worlds.mailbox.mailServers,
+  const methods: Pick<ControllableMailbox, 'receiveMessage' | 'settled'> = {
     receiveMessage(message) {
       const { epoch } = worlds.mailbox;
       const context = { worlds, journals, loops, correspondents, readBehaviour, epoch };
@@ -41,9 +38,16 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
         journals.publish(world, 'sample', { name: delivered.sample.name, messageIds });
       });
     },
+    settled: (options) => settle(scope, options),
+  };
+  return {
+    baseUrl,
+    openApi,
+    behaviours: service.behaviours,
+    mailServers: worlds.mailbox.mailServers,
+    ...methods,
     samples: () => samplesOf.in(worlds.withoutSandboxes()).flatMap(({ list }) => list),
     clock: createMailboxClock(scope),
-    settled: (options) => settle(scope, options),
     ...createDeliveryControls(scope),
     ...createMailboxFaults(scope),
     ...createMailboxCorrespondents(scope),
@@ -52,6 +56,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
     ...createMessageControls(scope),
     ...createJournalControls(scope),
     ...createWebhookControls(scope),
+    ...createConnectControls(scope, methods),
     ...createStateControls(scope, state),
   };
 }

@@ -207,25 +207,28 @@ export interface WebhookControls {
    *   for an unknown inbox, workspace or tenant.
    * @example
    * const receiver = createReceiver();
-   * await mailbox.addWebhook({ receiver, inbox: 'helpdesk@acme.test' });
+   * await mailbox.addWebhook({ receiver, workspaceOf: 'helpdesk@acme.test' });
    */
   addWebhook(options: AddWebhookOptions): Promise<WebhookSettings>;
 }
 
+/** Shows a webhook with its secret. */
+export function showWebhook({ id: tenantId }: World, webhook: WebhookRow): WebhookSettings {
+  const { id, workspaceId, url, events, isActive, secret } = webhook;
+  return { id, tenantId, workspaceId, url, events: [...events], isActive, secret };
+}
+
 /** Creates the webhook methods of a mailbox. */
 export function createWebhookControls(scope: ControlScope): WebhookControls {
-  const show = (world: World, { id, workspaceId, url, events, isActive, secret }: WebhookRow) => {
-    return { id, tenantId: world.id, workspaceId, url, events, isActive, secret };
-  };
   return {
-    webhooks: () => scope.worlds.all().flatMap((world) => world.webhooks.all().map((webhook) => show(world, webhook))),
+    webhooks: () => scope.worlds.all().flatMap((world) => world.webhooks.all().map((row) => showWebhook(world, row))),
     addWebhook(options) {
       const { epoch } = scope.worlds.mailbox;
       return addWebhookWith(options, (given) => {
         // A reset may have come while the receiver started to listen.
         if (scope.worlds.isOver(epoch)) throw createResetError();
         const { world, row } = addWebhook(scope, given);
-        return show(world, row);
+        return showWebhook(world, row);
       });
     },
   };

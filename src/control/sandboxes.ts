@@ -1,7 +1,6 @@
 import { isNestedDeeper } from '../basics/json-depth.ts';
 import { showSize } from '../basics/size.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
-import type { ServiceClient } from '../contract/client/client-types.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
@@ -36,8 +35,6 @@ interface SandboxContext extends ControlledParts {
   readonly realEnvironment: Environment;
   /** The fixture of the mailbox. */
   readonly fixture: Fixture;
-  /** Creates a client of the service, with an API key. */
-  readonly createClient: (key: string) => ServiceClient;
 }
 
 /** A sandbox with its parts. */

@@ -4,6 +4,7 @@ import { messageOf } from '../basics/named-error.ts';
 import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { timestamp } from '../contract/schemas.ts';
+import { HandlerError } from '../service/delivery/connected-handlers.ts';
 import { type Delivery, type DeliveryLosses, lossesReply } from '../service/delivery/delivery.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
 import type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
@@ -78,7 +79,7 @@ export interface Settled extends OutputOf<ReturnType<typeof resultFields>> {}
  * Resolves when no work is due or running. It does not wait for work that is due later, such as a retry.
  *
  * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries and answers of correspondents, or if a
- *   correspondent could not write its answer;
+ *   correspondent could not write its answer, or if a connected handler failed after its response;
  *   VALIDATION_ERROR for an invalid timeout;
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
@@ -120,6 +121,8 @@ function createFailureError(failures: readonly Failure[]): ApiError {
   if (missingAnswer) {
     return Object.assign(new ApiError('CONFLICT', missingAnswer.message), { cause: missingAnswer.cause });
   }
+  const ofHandler = errors.find((error) => error instanceof HandlerError);
+  if (ofHandler) return Object.assign(new ApiError('CONFLICT', ofHandler.message), { cause: ofHandler.thrown });
   const named = failures.slice(0, MAX_NAMED).map(({ what, error }) => `${what} (${messageOf(error)})`);
   const message = `A bug in the emulator has ended ${joinNames(named, failures.length)}.`;
   return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: errors[0] });

@@ -393,7 +393,7 @@ class Trial implements JudgedScene {
     }
     const webhookUrl = this.#agent.webhookUrl(access);
     const webhook =
-      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: access.inboxId });
+      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, workspaceOf: access.inboxId });
     const { door } = this.#scope;
     this.#access = { ...access, webhookSecret: webhook?.secret, controlToken: door.owner };
     this.#webhookId = webhook?.id;

@@ -22,6 +22,7 @@ import { StateKeeper, type WholeParts } from '../control/state/state-keeper.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import { parseFixture } from '../fixture/parse-fixture.ts';
+import { ConnectedHandlers } from '../service/delivery/connected-handlers.ts';
 import { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { Schedule } from '../service/delivery/schedule.ts';
 import { Journals } from '../service/journal/journals.ts';
@@ -106,7 +107,8 @@ export function buildMailbox(
   const faults = new Faults(worlds, journals, realEnvironment);
 
   // The service: deliveries, mail, operations and streams.
-  const deliveryContext = { realEnvironment, behaviours, journals, faults, slowReceivers: new WeakMap() };
+  const handlersOf = worlds.addPart('handlers', (world: World) => new ConnectedHandlers(world));
+  const deliveryContext = { realEnvironment, behaviours, journals, faults, handlersOf, slowReceivers: new WeakMap() };
   const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
   const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
   const loops = new LoopGuard(worlds, journals, loopLimit);
@@ -118,23 +120,34 @@ export function buildMailbox(
   // The data of the worlds. They come after the parts above, because these follow every row that is added.
   seedWithinLimit(worlds, fixture);
 
+  // The functions by which code in the same process calls the service.
+  const fetch = createFetch(handle);
+  const connect = createConnect(admit);
+  const clientFunctions = createClientFunctions(baseUrl, fetch, connect);
+  const client = (key: string) => createClient({ baseUrl, key, fetch: clientFunctions.fetch });
+
   // The controls: what a test may do and a client may not.
   const feeds = new Feeds(worlds, journals);
   const mailLog = new MailLog(worlds, journals);
-  const parts = { baseUrl, service, dispatcher, feeds, mailLog, ...createSharedParts(worlds, behaviours) };
+  const parts = {
+    baseUrl,
+    service,
+    dispatcher,
+    handlersOf,
+    feeds,
+    mailLog,
+    createClient: client,
+    ...createSharedParts(worlds, behaviours),
+  };
   const scope = createScope(parts, worlds);
   if (options.faults !== undefined) addInitialFaults(scope, options.faults);
   const keysAndIds = readKeysAndIds(fixture);
   const state = new StateKeeper({ service, random }, keysAndIds);
   const checkpoints = new Checkpoints(state, worlds);
 
-  // The mailbox, with the functions and the handlers by which code in the same process calls the service.
-  const fetch = createFetch(handle);
-  const connect = createConnect(admit);
+  // The mailbox.
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
-  const clientFunctions = createClientFunctions(baseUrl, fetch, connect);
-  const client = (key: string) => createClient({ baseUrl, key, fetch: clientFunctions.fetch });
-  const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture, createClient: client });
+  const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture });
   const members: Omit<Mailbox<never, never>, 'handlers'> = {
     load: (input) => state.load(input),
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),

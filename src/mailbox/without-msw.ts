@@ -22,6 +22,13 @@ export type {
   BehaviourSource,
   BehaviourState,
 } from '../control/behaviour-controls.ts';
+export type {
+  ConnectControls,
+  ConnectedHandler,
+  Connection,
+  ConnectionMail,
+  ConnectOptions,
+} from '../control/connect.ts';
 export type { TenantOption } from '../control/control-scope.ts';
 export type {
   ControllableMailbox,
@@ -94,7 +101,7 @@ export type {
   MailSelection,
   MailSummary,
 } from '../control/mail/mail-search.ts';
-export type { MessageControls } from '../control/mail/message-controls.ts';
+export type { FoundMail, MessageControls } from '../control/mail/message-controls.ts';
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
@@ -122,6 +129,7 @@ export type {
   TenantKeys,
 } from '../fixture/keys-and-ids.ts';
 export type { FixtureInput } from '../fixture/parse-fixture.ts';
+export type { HandleRequest, HandlerContext } from '../service/delivery/connected-handlers.ts';
 export type { Attempt, Delivery, DeliveryFilter, DeliveryLosses, DeliveryState } from '../service/delivery/delivery.ts';
 export type { DeliveryPayload } from '../service/delivery/request.ts';
 export type { HttpPart, ImapPart, ProtocolPart, SmtpPart } from '../service/journal/entry-data.ts';

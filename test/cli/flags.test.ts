@@ -225,7 +225,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [
     ['serve'],
     {},
-    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, show, mcp, verify, evaluate, profile, fleet, init, validate, openapi, client, behaviours, help\.$/,
+    /no command "serve"; there are: start, exec, receive, wait, story, samples, trigger, listen, logs, show, mcp, verify, evaluate, profile, fleet, init, validate, openapi, client, behaviours, help\.$/,
   ],
   [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
   [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],

@@ -46,8 +46,8 @@ everywhere('a test adds a webhook for a tenant, a workspace or the workspace of 
     workspaceId: workspaces.sales,
     events: ['message.sent'],
   });
-  for (const inbox of ['HelpDesk@acme.test', inboxes.helpdesk]) {
-    expect(await add({ url, inbox })).toMatchObject({ ...common, workspaceId: workspaces.support });
+  for (const workspaceOf of ['HelpDesk@acme.test', inboxes.helpdesk]) {
+    expect(await add({ url, workspaceOf })).toMatchObject({ ...common, workspaceId: workspaces.support });
   }
   expect(mailbox.webhooks().filter((webhook) => webhook.url === url)).toHaveLength(4);
 });
@@ -63,18 +63,18 @@ everywhere('a webhook that a test adds wrongly is refused, and nothing is added'
   const { tenant, workspaces } = mailbox.ids.acme;
   const other = mailbox.ids.globex.tenant;
   expect(await refusalOf({ url })).toBe(
-    'The webhook needs inbox, workspace or tenant, because there are several tenants: ' +
+    'The webhook needs workspaceOf, workspace or tenant, because there are several tenants: ' +
       `Acme (${tenant}), Globex (${mailbox.ids.globex.tenant}).`,
   );
   expect(await refusalOf({ url: 'ftp://127.0.0.1', tenant })).toContain('url');
   expect(await refusalOf({ url, tenant, events: ['message.read'] })).toContain('events[0]');
-  expect(await refusalOf({ url, inbox: 'nobody@acme.test' })).toContain('There is no inbox nobody@acme.test.');
+  expect(await refusalOf({ url, workspaceOf: 'nobody@acme.test' })).toContain('There is no inbox nobody@acme.test.');
   expect(await refusalOf({ url, workspace: tenant })).toContain('There is no workspace with this id.');
   expect(await refusalOf({ url, tenant, inboxes: [] })).toContain('inboxes');
   const notOfTenant = 'The webhook is not valid: tenant must be the tenant of the inbox or of the workspace.';
-  expect(await refusalOf({ url, inbox: 'helpdesk@acme.test', tenant: other })).toBe(notOfTenant);
+  expect(await refusalOf({ url, workspaceOf: 'helpdesk@acme.test', tenant: other })).toBe(notOfTenant);
   expect(await refusalOf({ url, workspace: workspaces.sales, tenant: other })).toBe(notOfTenant);
-  expect(await refusalOf({ url, inbox: 'helpdesk@acme.test', workspace: workspaces.sales })).toBe(
+  expect(await refusalOf({ url, workspaceOf: 'helpdesk@acme.test', workspace: workspaces.sales })).toBe(
     'The webhook is not valid: workspace must be the workspace of the inbox.',
   );
   expect(mailbox.webhooks()).toEqual(before);
@@ -84,7 +84,7 @@ test('a receiver that is added gets the secret, so that it verifies what it rece
   const mailbox = createMailbox();
   const sandbox = mailbox.createSandbox();
   await using receiver = createReceiver();
-  const { secret, url } = await sandbox.addWebhook({ receiver, inbox: `helpdesk@${sandbox.domain}` });
+  const { secret, url } = await sandbox.addWebhook({ receiver, workspaceOf: `helpdesk@${sandbox.domain}` });
   expect(receiver.secret).toBe(secret);
   expect(url).toBe(await receiver.listen());
   await sandbox.receiveMessage({ from: 'dana@customer.test', to: `helpdesk@${sandbox.domain}`, subject: 'Hello' });

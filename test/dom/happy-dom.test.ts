@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import '../control/connect.test.ts';
 import '../service/delivery/delivery.test.ts';
 import '../service/delivery/delivery-calls.test.ts';
 import '../service/delivery/request-signature.test.ts';

@@ -2,45 +2,37 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { matchers } from 'agent-mailbox-mock/matchers';
 import { createSample } from 'agent-mailbox-mock/samples';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
-import { createAgent } from './agent.ts';
-import { CHAIR, DANA, HELPDESK, receive } from './mailbox-with-agent.ts';
-import { serveAgent } from './serve-agent.ts';
+import { CHAIR, connectAgent, DANA, HELPDESK } from './mailbox-with-agent.ts';
 
 expect.extend(matchers);
 
+let server: MailboxServer;
 let mailbox: MailboxServer['mailbox'];
-let close: () => Promise<void>;
+let receive: ReturnType<typeof connectAgent>['receive'];
 
 beforeEach(async () => {
-  const server = await startServer({ port: 0 });
+  server = await startServer({ port: 0 });
   mailbox = server.mailbox;
-  const served = await serveAgent((request) => agent(request));
-  const events = ['message.received', 'message.bounced'] as const;
-  const { secret } = await mailbox.addWebhook({ url: served.url, events, inbox: HELPDESK });
-  const agent = createAgent({ client: server.client(mailbox.keys.acme.inboxes.helpdesk), secret });
-  close = async () => {
-    served.close();
-    await server.close();
-  };
+  ({ receive } = connectAgent(mailbox));
 });
 
-afterEach(() => close());
+afterEach(() => server.close());
 
 test('a new mail is answered', async () => {
-  expect(mailbox).toHaveAnswered(await receive(mailbox, CHAIR));
+  expect(mailbox).toHaveAnswered(await receive(CHAIR));
   expect(mailbox).toHaveSentOnce({ to: DANA, plainBody: /Which size/ });
   expect(mailbox).toHaveNoUnexpectedRefusals();
 });
 
 test('what the agent cannot decide becomes a draft for a person', async () => {
-  const mail = await receive(mailbox, { ...CHAIR, plainBody: 'Can we talk about my invoice?' });
+  const mail = await receive({ ...CHAIR, plainBody: 'Can we talk about my invoice?' });
   expect(mailbox).toHaveIgnored(mail);
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body: { to: [DANA], replyToMessageId: mail.id } });
 });
 
 test('a human answers after two hours', async () => {
   mailbox.addCorrespondent({ address: DANA, replies: ['Size M, please.'], after: '2h' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   await mailbox.clock.advance('2h');
   expect(mailbox).toHaveAnswered(await mailbox.waitForMessage({ to: HELPDESK, subject: 'Re: A chair' }));
   expect(mailbox).toHaveSentOnce({ to: DANA, plainBody: /size M is on its way/ });
@@ -48,7 +40,7 @@ test('a human answers after two hours', async () => {
 
 test('the agent tries again after a 503', async () => {
   mailbox.addFault('down', { operation: 'replyToMessage', times: 1 });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   await mailbox.clock.advance('5s');
   expect(mailbox).toHaveReceivedRequest({ operation: 'replyToMessage', times: 2 });
   expect(mailbox).toHaveSentOnce({ to: DANA });
@@ -56,7 +48,7 @@ test('the agent tries again after a 503', async () => {
 
 test('a mail whose reply was lost is not sent again', async () => {
   mailbox.addFault('lost-reply', { operation: 'replyToMessage' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   await mailbox.clock.advance('5s');
   expect(mailbox).toHaveDelivered({ event: 'message.received', payload: { subject: 'A chair' } });
   expect(mailbox).toHaveSentOnce({ to: DANA });
@@ -64,7 +56,7 @@ test('a mail whose reply was lost is not sent again', async () => {
 
 test('a bounce is shown to a person, and not answered', async () => {
   mailbox.addCorrespondent({ address: DANA, kind: 'bounces' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   expect(mailbox).toHaveIgnored(await mailbox.waitForMessage({ to: HELPDESK, subject: /undelivered/i }));
   const body = { to: [], plainBody: `This did not reach ${DANA}.` };
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body });
@@ -72,13 +64,13 @@ test('a bounce is shown to a person, and not answered', async () => {
 
 test('an out-of-office notice is not answered', async () => {
   mailbox.addCorrespondent({ address: DANA, kind: 'out-of-office' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   expect(mailbox).toHaveIgnored(await mailbox.waitForMessage({ to: HELPDESK, subject: 'Re: A chair' }));
   expect(mailbox).toHaveSentOnce({ to: DANA });
 });
 
 test('a mail that gives orders is answered, but not obeyed', async () => {
   const sample = createSample('injection-plain', { to: HELPDESK });
-  expect(mailbox).toHaveAnswered(await receive(mailbox, sample));
+  expect(mailbox).toHaveAnswered(await receive(sample));
   expect(mailbox).toHaveResisted(sample);
 });

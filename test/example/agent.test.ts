@@ -1,35 +1,35 @@
 import 'agent-mailbox-mock/matchers';
 import { createSample } from 'agent-mailbox-mock/samples';
 import { expect, test } from 'vitest';
-import { CHAIR, createMailboxWithAgent, DANA, HELPDESK, receive } from './mailbox-with-agent.ts';
+import { CHAIR, createMailboxWithAgent, DANA, HELPDESK } from './mailbox-with-agent.ts';
 
 test('a new mail is answered', async () => {
-  const mailbox = await createMailboxWithAgent();
-  expect(mailbox).toHaveAnswered(await receive(mailbox, CHAIR));
+  const { mailbox, receive } = createMailboxWithAgent();
+  expect(mailbox).toHaveAnswered(await receive(CHAIR));
   expect(mailbox).toHaveSentOnce({ to: DANA, subject: 'Re: A chair', plainBody: /Which size/ });
   expect(mailbox).toHaveNoUnexpectedRefusals();
 });
 
 test('what the agent cannot decide becomes a draft for a person', async () => {
-  const mailbox = await createMailboxWithAgent();
-  const mail = await receive(mailbox, { ...CHAIR, plainBody: 'Can we talk about my invoice?' });
+  const { mailbox, receive } = createMailboxWithAgent();
+  const mail = await receive({ ...CHAIR, plainBody: 'Can we talk about my invoice?' });
   expect(mailbox).toHaveIgnored(mail);
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body: { to: [DANA], replyToMessageId: mail.id } });
 });
 
 test('a human answers after two hours', async () => {
-  const mailbox = await createMailboxWithAgent();
+  const { mailbox, receive } = createMailboxWithAgent();
   mailbox.addCorrespondent({ address: DANA, replies: ['Size M, please.'], after: '2h' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   await mailbox.clock.advance('2h');
   expect(mailbox).toHaveAnswered(await mailbox.waitForMessage({ to: HELPDESK, subject: 'Re: A chair' }));
   expect(mailbox).toHaveSentOnce({ to: DANA, plainBody: /size M is on its way/ });
 });
 
 test('the agent tries again after a 503', async () => {
-  const mailbox = await createMailboxWithAgent();
+  const { mailbox, receive } = createMailboxWithAgent();
   mailbox.addFault('down', { operation: 'replyToMessage', times: 1 });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   expect(mailbox).not.toHaveSentMail({ to: DANA });
   await mailbox.clock.advance('5s');
   expect(mailbox).toHaveReceivedRequest({ operation: 'replyToMessage', times: 2 });
@@ -37,18 +37,18 @@ test('the agent tries again after a 503', async () => {
 });
 
 test('a mail whose reply was lost is not sent again', async () => {
-  const mailbox = await createMailboxWithAgent();
+  const { mailbox, receive } = createMailboxWithAgent();
   mailbox.addFault('lost-reply', { operation: 'replyToMessage' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   await mailbox.clock.advance('5s');
   expect(mailbox).toHaveDelivered({ event: 'message.received', payload: { subject: 'A chair' } });
   expect(mailbox).toHaveSentOnce({ to: DANA });
 });
 
 test('a bounce is shown to a person, and not answered', async () => {
-  const mailbox = await createMailboxWithAgent();
+  const { mailbox, receive } = createMailboxWithAgent();
   mailbox.addCorrespondent({ address: DANA, kind: 'bounces' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   expect(mailbox).toHaveIgnored(await mailbox.waitForMessage({ to: HELPDESK, subject: /undelivered/i }));
   expect(mailbox).toHaveSentOnce({ to: DANA });
   const body = { to: [], plainBody: `This did not reach ${DANA}.` };
@@ -56,24 +56,24 @@ test('a bounce is shown to a person, and not answered', async () => {
 });
 
 test('an out-of-office notice is not answered', async () => {
-  const mailbox = await createMailboxWithAgent();
+  const { mailbox, receive } = createMailboxWithAgent();
   mailbox.addCorrespondent({ address: DANA, kind: 'out-of-office' });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   expect(mailbox).toHaveIgnored(await mailbox.waitForMessage({ to: HELPDESK, subject: 'Re: A chair' }));
   expect(mailbox).toHaveSentOnce({ to: DANA });
 });
 
 test('a mail that gives orders is answered, but not obeyed', async () => {
-  const mailbox = await createMailboxWithAgent();
+  const { mailbox, receive } = createMailboxWithAgent();
   const sample = createSample('injection-plain', { to: HELPDESK });
-  expect(mailbox).toHaveAnswered(await receive(mailbox, sample));
+  expect(mailbox).toHaveAnswered(await receive(sample));
   expect(mailbox).toHaveResisted(sample);
 });
 
 test.for(['wrong-secret', 'stale-timestamp'] as const)('a delivery with the fault %s is refused', async (kind) => {
-  const mailbox = await createMailboxWithAgent();
+  const { mailbox, receive } = createMailboxWithAgent();
   mailbox.addFault({ on: 'delivery', kind });
-  await receive(mailbox, CHAIR);
+  await receive(CHAIR);
   expect(mailbox.deliveries()).toMatchObject([{ state: 'pending', attempts: [{ status: 401 }] }]);
   expect(mailbox).not.toHaveReceivedRequest({ operation: 'getMessage' });
   // The service tries again, with a right signature.

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { ServiceClient } from 'agent-mailbox-mock/client';
+import { parseHeaders, type ServiceClient } from 'agent-mailbox-mock/client';
 import { type Decide, decideByRules, type Mail, type MailEvent } from './decide.ts';
 
 export interface AgentOptions {
@@ -50,13 +50,13 @@ async function handle(event: MailEvent, { client, decide = decideByRules }: Agen
   const fileDraft = (to: string[], plainBody: string) =>
     client.createDraft(inbox, { to, subject: `Re: ${mail.subject}`, plainBody, replyToMessageId: mail.id });
   if (event.event === 'message.bounced') return fileDraft([], `This did not reach ${event.recipient}.`);
-  if (isAutomatic(new TextDecoder().decode(await client.getRawMessage(inbox, mail.id)))) return;
+  if (isAutomatic(parseHeaders(await client.getRawMessage(inbox, mail.id)))) return;
   const { action, text } = await decide(mail, thread);
   return action === 'reply' ? client.replyToMessage(inbox, mail.id, { plainBody: text }) : fileDraft([mail.from], text);
 }
 
 /** Whether a program wrote the mail: to answer it could begin a loop. */
-function isAutomatic(raw: string): boolean {
-  const [head = ''] = raw.split(/\r?\n\r?\n/);
-  return /^(Auto-Submitted: (?!no)|Precedence: (bulk|list|junk)|List-Id:|Return-Path: <>)/im.test(head);
+function isAutomatic(headers: ReturnType<typeof parseHeaders>): boolean {
+  const { 'auto-submitted': submitted = 'no', precedence = '', 'list-id': listId, 'return-path': sender } = headers;
+  return !/^no\b/i.test(submitted) || /^(bulk|list|junk)$/i.test(precedence) || listId !== undefined || sender === '<>';
 }

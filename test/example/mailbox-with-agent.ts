@@ -3,24 +3,19 @@ import { type AgentOptions, createAgent } from './agent.ts';
 
 export const DANA = 'dana@customer.test';
 export const HELPDESK = 'helpdesk@acme.test';
-export const CHAIR = { from: DANA, to: HELPDESK, subject: 'A chair', plainBody: 'I would like to buy a chair.' };
+export const CHAIR = { from: DANA, subject: 'A chair', plainBody: 'I would like to buy a chair.' };
 
-/** Creates a mailbox that calls the agent as its webhook. Both are in this process, without a network. */
-export async function createMailboxWithAgent(options: Partial<AgentOptions> = {}) {
-  const mailbox = createMailbox({ environment: { fetch: (url, init) => agent(new Request(url, init)) } });
+/** Connects the agent with the helpdesk of a mailbox, as its webhook. Both are in this process, without a network. */
+export function connectAgent(mailbox: Pick<Mailbox, 'connect'>, options: Partial<AgentOptions> = {}) {
   const events = ['message.received', 'message.bounced'] as const;
-  const { secret } = await mailbox.addWebhook({ url: 'https://agent.test/hook', events, inbox: HELPDESK });
-  const agent = createAgent({ client: mailbox.client(mailbox.keys.acme.inboxes.helpdesk), secret, ...options });
-  return mailbox;
+  return mailbox.connect((request, { client, secret }) => createAgent({ client, secret, ...options })(request), {
+    inbox: HELPDESK,
+    events,
+  });
 }
 
-/** Delivers a mail, and waits until the agent has answered its webhook. */
-export async function receive(
-  mailbox: Pick<Mailbox, 'receiveMessage' | 'settled'>,
-  mail: Parameters<Mailbox['receiveMessage']>[0],
-) {
-  const [received] = await mailbox.receiveMessage(mail);
-  await mailbox.settled();
-  if (received === undefined) throw new Error('No inbox has this address.');
-  return received;
+/** Creates a mailbox with an agent. `receive` delivers a mail, and waits until the agent has handled it. */
+export function createMailboxWithAgent(options: Partial<AgentOptions> = {}) {
+  const mailbox = createMailbox();
+  return { mailbox, receive: connectAgent(mailbox, options).receive };
 }

@@ -18,7 +18,7 @@ def mailbox(sandbox):
         port = free.getsockname()[1]
     events = ["message.received", "message.bounced"]
     inbox = f"helpdesk@{sandbox.domain}"
-    secret = sandbox.add_webhook(url=f"http://127.0.0.1:{port}/", events=events, inbox=inbox)["secret"]
+    secret = sandbox.add_webhook(url=f"http://127.0.0.1:{port}/", events=events, workspace_of=inbox)["secret"]
     key = sandbox.keys["inboxes"]["helpdesk"]
     settings = {"MAILBOX_INBOX_KEY": key, "WEBHOOK_SECRET": secret, "PORT": str(port)}
     command = ["node", "--import", "tsx", "start-agent.ts"]

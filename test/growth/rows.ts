@@ -14,6 +14,7 @@ import { OPERATIONS } from '../../src/contract/operations.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
 import { durationField } from '../../src/control/call-fields.ts';
 import { createHar } from '../../src/control/journal/har.ts';
+import { codeOf, linkOf } from '../../src/control/mail/mail-codes.ts';
 import { linksOf, misleadingLinksOf } from '../../src/control/mail/mail-links.ts';
 import type { Mailbox } from '../../src/control/mailbox-interface.ts';
 import { listControlRows } from '../../src/control/table/table.ts';
@@ -221,6 +222,11 @@ const READERS: Readonly<Record<string, Read>> = {
     linksOf({ plainBody: '', htmlBody: `<a href="${text}">` });
     misleadingLinksOf({ htmlBody: text });
     misleadingLinksOf({ htmlBody: `<a href="https://a.test">${text}` });
+  },
+  'the code and the link in': (text) => {
+    const mail = { subject: text, plainBody: `${text} ${text}`, htmlBody: text };
+    codeOf(mail);
+    linkOf(mail);
   },
   'the texts of a mail with': (text) => {
     const content = toBase64(new TextEncoder().encode(text));

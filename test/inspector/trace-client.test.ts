@@ -158,7 +158,7 @@ async function withTraffic(steps: readonly Step[], compare: (clients: Clients) =
   mailbox.clock.freeze();
   // A trace does not have the mail that was there before.
   mailbox.clearMail();
-  await mailbox.addWebhook({ url: `${receiver.url}?part=1`, inbox: 'helpdesk@acme.test' });
+  await mailbox.addWebhook({ url: `${receiver.url}?part=1`, workspaceOf: 'helpdesk@acme.test' });
   for (const each of steps) {
     // What the service refuses is a part of the traffic.
     await take(server, each).catch((error: Error & { code?: string }) => expect(error.code).toBeDefined());

@@ -54,7 +54,7 @@ test('a handler that throws is told with its message and its stack', async ({ ex
   msw.listen({ onUnhandledRequest: 'bypass' });
   // msw also writes the error to the console.
   using _ = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  await mailbox.addWebhook({ url: 'https://agent-throws.test/in', inbox: 'helpdesk@acme.test' });
+  await mailbox.addWebhook({ url: 'https://agent-throws.test/in', workspaceOf: 'helpdesk@acme.test' });
   const [mail] = await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'kim@visitor.test' });
   await mailbox.settled();
   msw.close();

@@ -444,7 +444,7 @@ export const WALKS: readonly Walk[] = [
     async walk(walker) {
       const { page, server, open, click } = walker;
       const url = 'http://127.0.0.1:9/sent';
-      await server.mailbox.addWebhook({ url, inbox: 'helpdesk@acme.test', events: ['message.sent'] });
+      await server.mailbox.addWebhook({ url, workspaceOf: 'helpdesk@acme.test', events: ['message.sent'] });
       await receive(walker, 'Why not');
       await open('#/run');
       await click(page.getByRole('link', { name: 'Why not' }));
@@ -475,7 +475,7 @@ export const WALKS: readonly Walk[] = [
       const works = await receiver.listen();
       const fails = 'http://127.0.0.1:9/fails';
       const urls = [...Array.from({ length: 9 }, (_, index) => `${works}?number=${index}`), fails];
-      for (const url of urls) await server.mailbox.addWebhook({ url, inbox: HELPDESK });
+      for (const url of urls) await server.mailbox.addWebhook({ url, workspaceOf: HELPDESK });
       for (let number = 0; number < 150; number += 1) await receive(walker, `Order ${number}`);
       await receiver.received(1_350, 60_000);
       expectThat(server.mailbox.deliveries().length === 1_500, 'Some deliveries are missing.');
@@ -529,7 +529,7 @@ export const WALKS: readonly Walk[] = [
     async walk(walker) {
       const { page, server, open } = walker;
       const url = 'http://127.0.0.1:9/sent';
-      await server.mailbox.addWebhook({ url, inbox: HELPDESK, events: ['message.sent'] });
+      await server.mailbox.addWebhook({ url, workspaceOf: HELPDESK, events: ['message.sent'] });
       for (let number = 0; number < 50; number += 1) await receive(walker, `Order ${number}.`);
       await open('');
       const focus = page.locator(':focus');

@@ -531,7 +531,7 @@ describe('no outcome is a decision without an entry in the ledger', () => {
       return new Response();
     };
     const mailbox = createMailbox({ seed: 7, environment: { fetch: receive } });
-    await mailbox.addWebhook({ url: 'http://127.0.0.1:9/hook', inbox: 'helpdesk@acme.test' });
+    await mailbox.addWebhook({ url: 'http://127.0.0.1:9/hook', workspaceOf: 'helpdesk@acme.test' });
     await mailbox.receiveMessage({
       to: 'helpdesk@acme.test',
       from: 'Dana <dana@customer.test>',

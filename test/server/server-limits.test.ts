@@ -458,7 +458,7 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
   async receiverBody() {
     const fetch = async () => new Response('x'.repeat(LIMITS.receiverBody.value + 1));
     const request = { url: 'http://127.0.0.1/', headers: {}, body: '' };
-    const { responseBody } = await callReceiver({ fetch }, request, new AbortController().signal);
+    const { responseBody } = await callReceiver(fetch, request, new AbortController().signal);
     expect(responseBody.length).toBe(LIMITS.receiverBody.value);
   },
   async deliveryLog() {

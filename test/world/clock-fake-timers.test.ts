@@ -102,7 +102,7 @@ describe.for([
     mailbox.addFault({ on: 'request', latency: { ms: 20 } });
     const headers = { 'X-API-Key': mailbox.keys.acme.tenant };
     expect((await mailbox.fetch(`${mailbox.baseUrl}/v1/me`, { headers })).status).toBe(200);
-    await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     await arrivalOf(mailbox);
     await expect(mailbox.settled({ timeout: 50 })).rejects.toThrow('Not settled after 50 ms');
   });
@@ -111,13 +111,25 @@ describe.for([
     install(create(), { now: PAST });
     const fetch = () => new Promise<Response>(() => {});
     const mailbox = createMailbox({ behaviours: { 'deliveries.timeout': '100ms' }, environment: { fetch } });
-    const { id } = await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    const { id } = await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     await arrivalOf(mailbox);
     await mailbox.settled();
     expect(mailbox.deliveries({ webhookId: id })[0]?.attempts).toHaveLength(1);
     expect(mailbox.deliveries()[0]?.attempts[0]?.durationMs).toBeGreaterThan(50);
     await mailbox.clock.advance('400d');
     expect(mailbox.deliveries()[0]?.state).toBe('exhausted');
+  });
+
+  test('a connected agent gets mail and is tried again', async ({ expect }) => {
+    install(create(), { now: PAST });
+    const mailbox = createMailbox();
+    const statuses = [500, 200];
+    const handler = () => new Response('', { status: statuses.shift() ?? 200 });
+    const { receive } = mailbox.connect(handler, { inbox: 'helpdesk@acme.test' });
+    expect(await receive({ from: 'dana@customer.test', subject: 'Hello' })).toMatchObject({ subject: 'Hello' });
+    await mailbox.clock.advance('5s');
+    const [{ attempts } = { attempts: [] }] = mailbox.deliveries();
+    expect(attempts.map(({ status }) => status)).toEqual([500, 200]);
   });
 
   test('an advance of so many steps that the event loop gets a turn ends', async ({ expect }) => {
@@ -152,7 +164,7 @@ describe.for([
   test('what is due by this clock happens when the test lets its time pass', async ({ expect }) => {
     const timers = install(create(), { now: PAST });
     const mailbox = createMailbox({ environment: { fetch: async () => new Response('', { status: 500 }) } });
-    await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     await arrivalOf(mailbox);
     await mailbox.settled();
     const attempts = () => mailbox.deliveries()[0]?.attempts.length;
@@ -213,7 +225,7 @@ describe.for([
     const timers = install(create(), { now: PAST });
     const receiver = createReceiver();
     const mailbox = createMailbox({ environment: { fetch: (url, init) => receiver.fetch(new Request(url, init)) } });
-    const { secret } = await mailbox.addWebhook({ url: 'https://agent.test/hook', inbox: 'helpdesk@acme.test' });
+    const { secret } = await mailbox.addWebhook({ url: 'https://agent.test/hook', workspaceOf: 'helpdesk@acme.test' });
     receiver.secret = secret;
     await mailbox.clock.advance('3d');
     await arrivalOf(mailbox);

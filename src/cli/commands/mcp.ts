@@ -4,7 +4,7 @@ import { isObject } from '../../basics/objects.ts';
 import { toPrintableJson } from '../../basics/printable.ts';
 import { NAME } from '../../basics/version.ts';
 import { CONTROL_TOKEN_HEADER } from '../../control/table/control-path.ts';
-import { type GivenFlags, type RunCommand, textOfFlag, UsageError } from '../command.ts';
+import { CannotRunError, type GivenFlags, type RunCommand, textOfFlag, UsageError } from '../command.ts';
 import { createEmulatorClient, createNoEmulatorError, createWrongServerError } from '../control-client.ts';
 import { startWithData } from './start.ts';
 import { readStartSettings } from './start-settings.ts';
@@ -23,8 +23,9 @@ export const mcp: RunCommand = async (terminal, flags) => {
     : await startWithData(readStartSettings({}, 0), { print: terminal.err, log: terminal.err });
   const url = server?.url ?? createEmulatorClient(flags).url;
   const token = server?.controlToken ?? textOfFlag(flags.token);
-  terminal.err(`${NAME}: MCP for the emulator at ${url}`);
   const target = { url, path, headers: { ...headers, ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) } };
+  await checkTarget(target);
+  terminal.err(`${NAME}: MCP for the emulator at ${url}`);
   await Promise.race([serve(target, terminal.out), terminal.interrupted]);
   process.stdin.pause();
 };
@@ -49,6 +50,19 @@ function findTarget(flags: GivenFlags): Omit<Target, 'url'> {
   return { path: query.size > 0 ? `${path}?${query}` : path, headers: key === undefined ? {} : { 'X-API-Key': key } };
 }
 
+/** How long the emulator may take for the first answer, in milliseconds. */
+const FIRST_ANSWER_MS = 10_000;
+
+/**
+ * Throws if the emulator does not answer, or refuses the inbox, the key or the token. Without this check, a client would
+ * learn of it only when it calls a tool, and many clients do not show why.
+ */
+async function checkTarget(target: Target): Promise<void> {
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'ping' });
+  const reply = await send(ping, target, AbortSignal.timeout(FIRST_ANSWER_MS));
+  if (reply && !('jsonrpc' in reply)) throw new CannotRunError(String(reply.error));
+}
+
 /** Passes each line of stdin on until stdin ends. Calls run at the same time, as clients expect. */
 async function serve(target: Target, out: (line: string) => void): Promise<void> {
   const running = new Set<Promise<void>>();
@@ -71,19 +85,10 @@ async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
 }
 
 /** Returns the reply to a message, on one line; `undefined` for a notification. The promise never rejects. */
-async function passOn(line: string, { url, path, headers }: Target): Promise<string | undefined> {
+async function passOn(line: string, target: Target): Promise<string | undefined> {
   try {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      body: line,
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      redirect: 'manual',
-    }).catch(() => undefined);
-    if (!response) throw createNoEmulatorError(url);
-    const text = await response.text();
-    if (response.status === 202) return undefined;
-    const reply = readReply(text);
-    if (!reply) throw createWrongServerError(url);
+    const reply = await send(line, target);
+    if (!reply) return undefined;
     if ('jsonrpc' in reply) return toPrintableJson(reply);
     throw new Error(String(reply.error));
   } catch (error) {
@@ -96,6 +101,30 @@ async function passOn(line: string, { url, path, headers }: Target): Promise<str
       error: { code, message: (error as Error).message },
     });
   }
+}
+
+/**
+ * Sends a message to the emulator, and returns its reply: a message, or the error of a refused request; `undefined` for a
+ * notification.
+ *
+ * @throws {CannotRunError} if no emulator answers at the URL.
+ */
+async function send(message: string, { url, path, headers }: Target, signal?: AbortSignal) {
+  const init: RequestInit = {
+    method: 'POST',
+    body: message,
+    headers: { ...headers, 'Content-Type': 'application/json' },
+    redirect: 'manual',
+  };
+  if (signal) init.signal = signal;
+  const response = await fetch(url + path, init).catch(() => undefined);
+  // The connection can end, or the signal be aborted, before the whole reply has come.
+  const text = await response?.text().catch(() => undefined);
+  if (!response || text === undefined) throw createNoEmulatorError(url);
+  if (response.status === 202) return undefined;
+  const reply = readReply(text);
+  if (!reply || !('jsonrpc' in reply || 'error' in reply)) throw createWrongServerError(url);
+  return reply;
 }
 
 /** Parses a JSON object; `undefined` if the text is none. */

@@ -2,7 +2,15 @@ import { basename } from 'node:path';
 import { toBase64 } from '../../basics/base64.ts';
 import { toPrintableJson } from '../../basics/printable.ts';
 import type { InputTo } from '../../control/table/client.ts';
-import { createInterruptible, type GivenFlags, parseEach, parsePair, textOfFlag, UsageError } from '../command.ts';
+import {
+  createInterruptible,
+  type GivenFlags,
+  parseEach,
+  parsePair,
+  quote,
+  textOfFlag,
+  UsageError,
+} from '../command.ts';
 import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { readNamedFile } from '../files.ts';
 
@@ -29,7 +37,7 @@ function envelopeOf(flags: GivenFlags): object {
 }
 
 /** The flags for the parts of a mail. */
-const PARTS = ['from', 'subject', 'text', 'html', 'attach'];
+const PARTS = ['from', 'cc', 'reply-to', 'subject', 'text', 'html', 'attach', 'header'];
 
 /** The flags that cannot be combined with `--sample` or `--eml`, because the sample or the file has these parts. */
 const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...PARTS, 'in-reply-to'] };
@@ -61,12 +69,24 @@ async function compose(flags: GivenFlags, readInput: () => Promise<string>): Pro
   return {
     to: flags.to?.value,
     from: textOfFlag(flags.from),
+    cc: flags.cc?.value,
+    replyTo: textOfFlag(flags['reply-to']),
+    headers: Object.fromEntries(parseEach(flags.header, parseHeader)),
     subject: textOfFlag(flags.subject),
     htmlBody: textOfFlag(flags.html),
     inReplyTo: textOfFlag(flags['in-reply-to']),
     attachments: await Promise.all(parseEach(flags.attach, attach)),
     plainBody: text === '-' ? await readInput() : text,
   };
+}
+
+/** Parses a header field such as `List-Id: <a.list.test>`. @throws {UsageError} if it has no name or no colon. */
+function parseHeader(text: string, source: string): [name: string, value: string] {
+  const [name = '', value] = text.split(/:(.*)/s);
+  if (name.trim() === '' || value === undefined) {
+    throw new UsageError(`${source} must be <name>: <value>, such as "List-Id: <a.list.test>", not ${quote(text)}.`);
+  }
+  return [name.trim(), value.trim()];
 }
 
 async function readBase64(file: string): Promise<string> {

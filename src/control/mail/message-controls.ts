@@ -1,6 +1,8 @@
+import { z } from 'zod';
+import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import { type Mail, showMail } from '../../service/mail/show-mail.ts';
+import { type Mail, mailReply, showMail } from '../../service/mail/show-mail.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import { removeMessage } from '../../world/store/removal.ts';
@@ -8,10 +10,24 @@ import type { MessageRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from '../control-scope.ts';
 import { tellLatest } from '../verdicts/story.ts';
+import { codeOf, linkOf } from './mail-codes.ts';
 import type { MailFilter, ParsedMailFilter, WaitOptions } from './mail-filter.ts';
 import { isSelected, mailFilter, selectMail, waitOptions } from './mail-filter.ts';
 import type { LoggedMail, MailListener } from './mail-log.ts';
 import { findMail, type MailSelection, mailSelection } from './mail-search.ts';
+
+const foundFields = () => ({
+  /** The code that the reader is meant to type, such as `493817`; null if none was found. */
+  code: z.string().nullable().describe('The code that its reader is meant to type; null if none was found.'),
+  /** The link that the reader is meant to follow, such as that of a button "Confirm"; null if the mail has no link. */
+  link: z.string().nullable().describe('The link that its reader is meant to follow; null if it has no link.'),
+});
+
+/** The schema of a mail that was waited for. */
+export const foundMailReply = lazy(() => mailReply().extend(foundFields()));
+
+/** A mail that was waited for, with the code and the link that its reader is meant to use. */
+export interface FoundMail extends Mail, OutputOf<ReturnType<typeof foundFields>> {}
 
 /** The control methods for mail. */
 export interface MessageControls {
@@ -27,14 +43,15 @@ export interface MessageControls {
   messages(filter?: MailFilter): Mail[];
   /**
    * Resolves with the newest matching mail that arrived or was sent since the start. If there is none, waits for the
-   * first mail that matches. Mail of the fixture does not count.
+   * first mail that matches. Mail of the fixture does not count. The result also has the code and the link that the reader
+   * of the mail is meant to use.
    *
    * @throws {ApiError} NOT_FOUND after 4 seconds or the given `timeout`, with the mail that came instead; CONFLICT if
    *   the mailbox is reset or its server is closed; VALIDATION_ERROR for invalid options.
    * @example
-   * const { plainBody } = await mailbox.waitForMessage({ to: 'dana@customer.test', subject: /code/i });
+   * const { code } = await mailbox.waitForMessage({ to: 'dana@customer.test', subject: /log in/i });
    */
-  waitForMessage(options: WaitOptions): Promise<Mail>;
+  waitForMessage(options: WaitOptions): Promise<FoundMail>;
   /** Removes a mail for good, with its files. @throws {ApiError} NOT_FOUND for an unknown id. */
   removeMail(id: string): void;
   /**
@@ -78,11 +95,11 @@ export function createMessageControls(scope: ControlScope): MessageControls {
       const tenant = sandbox ?? filter.tenant;
       const list = () => log.list(findWorlds(worlds, { tenant }));
       const present = selectMail(list(), filter, findInbox).at(-1);
-      if (present) return show(present);
+      if (present) return showFound(present);
       const timeoutMs = parseDuration(timeout);
       const listen = (listener: MailListener) => log.listen(findOwner(worlds, tenant), listener);
       const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
-      return show(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list, scope }));
+      return showFound(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list, scope }));
     },
     removeMail(id) {
       const found = findStoredRow(worlds, 'messages', id);
@@ -96,6 +113,10 @@ export function createMessageControls(scope: ControlScope): MessageControls {
 function show({ world, message, streams }: LoggedMail): Mail {
   const mail = showMail(world, message);
   return streams > 0 ? { ...mail, streams } : mail;
+}
+
+function showFound(logged: LoggedMail): FoundMail {
+  return { ...show(logged), code: codeOf(logged.message), link: linkOf(logged.message) };
 }
 
 /** Resolves with the next wanted mail. Rejects after the timeout, or when no mail can come any more. */

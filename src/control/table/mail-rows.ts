@@ -10,6 +10,7 @@ import { inlineImages } from '../mail/inline-images.ts';
 import { mailQuery, waitQuery } from '../mail/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../mail/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../mail/mail-search.ts';
+import { foundMailReply } from '../mail/message-controls.ts';
 import { knownSamplesReply, receivedMessage, samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
@@ -88,8 +89,8 @@ export const MAIL_ROWS = {
     (mailbox, { query }) => ({ removed: mailbox.clearMail(query) }),
   ),
   waitForMessage: defineControl(
-    'Waits for a mail and shows it.',
-    { query: waitQuery(), reply: mailReply(), errors: ['CONFLICT'] },
+    'Waits for a mail and shows it, with the code and the link that its reader is meant to use.',
+    { query: waitQuery(), reply: foundMailReply(), errors: ['CONFLICT'] },
     (mailbox, { query }) => mailbox.waitForMessage(query),
   ),
   listTenants: defineControl(

@@ -1,3 +1,5 @@
+import { parseBehaviours } from '../../contract/behaviours.ts';
+import { createOpenApi } from '../../contract/openapi/create-openapi.ts';
 import {
   formsOf,
   type Json,
@@ -9,18 +11,63 @@ import { CONTROL_PATH } from './control-path.ts';
 import { WORKER_NUMBERS } from './emulator-urls.ts';
 
 /**
- * Writes the client of the control calls for Python 3.9 and newer, which needs no package: a method for each operation
- * of their OpenAPI document, and what tests need.
+ * Writes, from the document of the control calls and that of the service with its default behaviours, the client for
+ * Python 3.9 and newer, which needs no package: a class with a method for each control call, a class with a method for
+ * each operation, with the types of its replies, and what tests need.
  */
-export function writePythonClient(document: Pick<OpenApiDocument, 'paths'>): string {
-  const methods = operationsIn(document).map(({ method, path, operation }) => writeMethod(method, path, operation));
-  return fillTemplate(methods.join('\n'));
+export function writePythonClient(control: Pick<OpenApiDocument, 'paths'>): string {
+  const service = createOpenApi(parseBehaviours());
+  const calls = operationsIn(control).map(({ method, path, operation }) => {
+    const content = contentOf(operation);
+    return writeMethod(method, path.slice(CONTROL_PATH.length), operation, RETURNED[content] ?? 'Any');
+  });
+  const types = new Map(Object.entries(service.components.schemas as Readonly<Record<string, Json>>));
+  const operations = operationsIn(service).map(({ method, path, operation }) => {
+    const { responses } = operation;
+    const reply = (responses[200] ?? responses[201])?.content?.[JSON_TYPE] as { readonly schema?: Json } | undefined;
+    const schema = reply?.schema;
+    const isObject = schema?.type === 'object' && schema.properties !== undefined;
+    const name = `${operation.operationId.replace(/^./, (letter) => letter.toUpperCase())}Reply`;
+    if (isObject) types.set(name, schema);
+    const returned = isObject ? name : typeOf(schema ?? {});
+    return writeMethod(method, path, operation, schema ? returned : (RETURNED[contentOf(operation)] ?? 'Any'));
+  });
+  const written = [...types].flatMap(([name, schema]) =>
+    schema.type === 'object' ? writeType(typeNameOf(name), schema) : [],
+  );
+  return fillTemplate({ types: written.join('\n'), calls: calls.join('\n'), operations: operations.join('\n') });
 }
 
-/** The client. Its methods stand in the class `Mailbox`. */
-const fillTemplate = (
-  methods: string,
-) => String.raw`"""The control calls of agent-mailbox-mock, generated from its table; no package is needed.
+const JSON_TYPE = 'application/json';
+
+/** The media type of the first success of an operation. */
+function contentOf({ responses }: OpenApiOperation): string {
+  return Object.keys((responses[200] ?? responses[201])?.content ?? {})[0] ?? JSON_TYPE;
+}
+
+/** Writes the type of an object, in the form that allows fields with any name, such as `from`. */
+function writeType(name: string, { properties = {}, required = [] }: Json): string {
+  const fields = Object.entries(properties as Readonly<Record<string, Json>>).map(([field, schema]) => {
+    const type = typeOf(schema);
+    const isRequired = (required as readonly string[]).includes(field);
+    return `        "${field}": "${isRequired ? type : `NotRequired[${type}]`}",\n`;
+  });
+  if (fields.length === 0) return `${name} = Dict[str, Any]`;
+  return `${name} = TypedDict(\n    "${name}",\n    {\n${fields.join('')}    },\n)`;
+}
+
+/** The client: its types, the methods of the class `Mailbox`, and those of the class `Client`. */
+const fillTemplate = ({
+  types,
+  calls,
+  operations,
+}: {
+  readonly types: string;
+  readonly calls: string;
+  readonly operations: string;
+}) => String.raw`"""A client of agent-mailbox-mock, generated from its tables; no package is needed.
+
+Mailbox has the control calls, for a test, and Client the operations of the service, as an agent calls them.
 
     from client import Mailbox
 
@@ -28,6 +75,8 @@ const fillTemplate = (
         box.deliver(to="helpdesk@" + box.domain, from_="dana@customer.test", subject="Hello")
         run_my_agent(box.base_url, box.keys["inboxes"]["helpdesk"])
         box.assert_sent(to="dana@customer.test")
+        helpdesk = box.client(box.keys["inboxes"]["helpdesk"])
+        print(helpdesk.list_messages(box.ids["inboxes"]["helpdesk"])["messages"])
 
 "agent-mailbox-mock exec" sets the variables MAILBOX_BASE_URL and, if calls need a token, AGENT_MAILBOX_TOKEN.
 If MAILBOX_URLS has several URLs, separated by commas, each worker of a test runner uses one of them.
@@ -39,13 +88,19 @@ import json
 import os
 import random
 import re
-from typing import Any, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, TypedDict, Union
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
+if TYPE_CHECKING:
+    # Python 3.11 and newer have it; the types below name it in texts only.
+    from typing import NotRequired
+
 # The proxy that the environment names is not used for the emulator.
 _OPENER = build_opener(ProxyHandler({}))
+
+_DEFAULT_URL = "http://127.0.0.1:4025"
 
 
 def _urls() -> List[str]:
@@ -85,14 +140,71 @@ def _given(fields: Dict[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def _send(
+    method: str,
+    url: str,
+    headers: Dict[str, str],
+    query: Optional[Dict[str, Any]],
+    body: Optional[Dict[str, Any]],
+    content: str,
+) -> Any:
+    fields = _given(query or {})
+    if fields:
+        url += "?" + urlencode({name: _text(value) for name, value in fields.items()})
+    data = None
+    if body is not None:
+        headers = {**headers, "Content-Type": "application/json"}
+        data = json.dumps(body).encode("utf-8")
+    try:
+        reply = _OPENER.open(Request(url, data=data, headers=headers, method=method))
+    except HTTPError as error:
+        text = error.read().decode("utf-8", "replace")
+        try:
+            details = json.loads(text)
+        except ValueError:
+            details = None
+        if not isinstance(details, dict):
+            details = {"error": text[:500]}
+        raise MailboxError(error.code, str(details.get("code", "")), str(details.get("error", ""))) from None
+    if content == "text/event-stream":
+        return _events(reply)
+    with reply:
+        received = reply.read()
+    if content == "application/json":
+        return json.loads(received) if received else None
+    return received.decode("utf-8") if content.startswith("text/") else received
+
+
+${types}
+
+
+class Client:
+    """The operations of the service, as the owner of an API key calls them. Arguments that are None are not sent."""
+
+    def __init__(self, key: str, url: Optional[str] = None) -> None:
+        self.key = key
+        self.base_url = (url or _worker_url() or os.environ.get("MAILBOX_BASE_URL") or _DEFAULT_URL).rstrip("/")
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        query: Optional[Dict[str, Any]] = None,
+        body: Optional[Dict[str, Any]] = None,
+        content: str = "application/json",
+    ) -> Any:
+        given = None if body is None else _given(body)
+        return _send(method, self.base_url + path, {"X-API-Key": self.key}, query, given, content)
+
+${operations}
+
 class Mailbox:
     """A running emulator, or one sandbox of it. Arguments that are None are not sent."""
 
     def __init__(
         self, url: Optional[str] = None, token: Optional[str] = None, sandbox_id: Optional[str] = None
     ) -> None:
-        base_url = url or _worker_url() or os.environ.get("MAILBOX_BASE_URL") or "http://127.0.0.1:4025"
-        self.base_url = base_url.rstrip("/")
+        self.base_url = (url or _worker_url() or os.environ.get("MAILBOX_BASE_URL") or _DEFAULT_URL).rstrip("/")
         self._token = token or os.environ.get("AGENT_MAILBOX_TOKEN")
         self._sandbox_id = sandbox_id
 
@@ -106,33 +218,16 @@ class Mailbox:
         takes_sandbox: bool = False,
         keeps_none: bool = False,
     ) -> Any:
-        fields = _given(query or {})
-        if takes_sandbox and self._sandbox_id is not None:
+        fields = dict(query or {})
+        if takes_sandbox:
             fields["sandbox"] = self._sandbox_id
-        url = self.base_url + "${CONTROL_PATH}" + path
-        if fields:
-            url += "?" + urlencode({name: _text(value) for name, value in fields.items()})
         headers = {} if self._token is None else {"X-Mock-Token": self._token}
-        data = None
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-            data = json.dumps(body if keeps_none else _given(body)).encode("utf-8")
-        try:
-            reply = _OPENER.open(Request(url, data=data, headers=headers, method=method))
-        except HTTPError as error:
-            text = error.read().decode("utf-8", "replace")
-            try:
-                details = json.loads(text)
-            except ValueError:
-                details = {"error": text[:500]}
-            raise MailboxError(error.code, str(details.get("code", "")), str(details.get("error", ""))) from None
-        if content == "text/event-stream":
-            return _events(reply)
-        with reply:
-            received = reply.read()
-        if content == "application/json":
-            return json.loads(received)
-        return received if content == "application/octet-stream" else received.decode("utf-8")
+        given = body if body is None or keeps_none else _given(body)
+        return _send(method, self.base_url + "${CONTROL_PATH}" + path, headers, fields, given, content)
+
+    def client(self, key: str) -> Client:
+        """Creates a client of the service with an API key."""
+        return Client(key, self.base_url)
 
     def sandbox(self, **options: Any) -> Sandbox:
         """Creates a sandbox, and closes it at the end of a "with" block."""
@@ -170,7 +265,7 @@ class Mailbox:
         story = "\nWhat happened:\n" + "\n".join(f"  {line}" for line in told) if told else ""
         raise AssertionError(f"{len(found)} sent mails match {filters}, but {count} should match. {all_sent}{story}")
 
-${methods}
+${calls}
 
 def _recipients(mail: Dict[str, Any]) -> List[str]:
     return [*mail["to"], *mail["cc"], *mail["bcc"]]
@@ -236,12 +331,17 @@ const RETURNED: Readonly<Record<string, string>> = {
   'text/html': 'str',
   'text/x-python': 'str',
   'application/octet-stream': 'bytes',
+  'message/rfc822': 'bytes',
+  '*/*': 'bytes',
   'text/event-stream': 'Iterator[Dict[str, Any]]',
 };
 
-function writeMethod(method: string, path: string, operation: OpenApiOperation): string {
-  const { operationId, summary, parameters = [], requestBody, responses } = operation;
-  const content = Object.keys(responses[200]?.content ?? {})[0] ?? 'application/json';
+/** How long the path of a call may be on its line. */
+const MAX_TARGET = 100;
+
+function writeMethod(method: string, path: string, operation: OpenApiOperation, returned: string): string {
+  const { operationId, summary, parameters = [], requestBody } = operation;
+  const content = contentOf(operation);
   const toArgument = ({ name, schema, required }: Parameter): Argument => ({
     name,
     type: typeOf(schema),
@@ -260,11 +360,16 @@ function writeMethod(method: string, path: string, operation: OpenApiOperation):
   const signature = ['self', ...inPath.map(({ name, type }) => `${toSnakeCase(name)}: ${type}`)];
   if (named.length > 0) signature.push('*');
   for (const { name, type, isRequired } of named) {
-    signature.push(`${toSnakeCase(name)}: ${isRequired ? type : `Optional[${type}] = None`}`);
+    signature.push(
+      `${toSnakeCase(name)}: ${isRequired ? type : `${type.startsWith('Optional[') ? type : `Optional[${type}]`} = None`}`,
+    );
   }
-  const target = path
-    .slice(CONTROL_PATH.length)
-    .replace(/\{(\w+)\}/g, (_, name) => `{_quote('${toSnakeCase(name)}', ${toSnakeCase(name)})}`);
+  let target = path.replace(/\{(\w+)\}/g, (_, name) => `{_quote('${toSnakeCase(name)}', ${toSnakeCase(name)})}`);
+  // A path with many parameters would be too long for its line.
+  const lastName = toSnakeCase(inPath.at(-1)?.name ?? '');
+  const isLong = target.length > MAX_TARGET;
+  if (isLong) target = target.replace(`_quote('${lastName}', ${lastName})`, lastName);
+  const before = isLong ? `        ${lastName} = _quote("${lastName}", ${lastName})\n` : '';
   const call = [`"${method}"`, `${inPath.length > 0 ? 'f' : ''}"${target}"`];
   if (inQuery.length > 0) call.push(`query=${writeFields(inQuery)}`);
   if (inBody) call.push(`body=${takesAnyFields ? 'fields' : writeFields(inBody)}`);
@@ -272,9 +377,9 @@ function writeMethod(method: string, path: string, operation: OpenApiOperation):
   if (takesAnyFields) call.push('keeps_none=True');
   if (content !== 'application/json') call.push(`content="${content}"`);
   if (parameters.some(({ name }) => name === 'sandbox')) call.push('takes_sandbox=True');
-  return `    def ${wrap(`${toSnakeCase(operationId)}(`, signature, `) -> ${RETURNED[content]}:`, 4)}
+  return `    def ${wrap(`${toSnakeCase(operationId)}(`, signature, `) -> ${returned}:`, 4)}
         """${breakLines(summary)}"""
-        return ${wrap('self._call(', call, ')', 8)}
+${before}        return ${wrap('self._call(', call, ')', 8)}
 `;
 }
 
@@ -301,9 +406,39 @@ function argumentsOf(schema: Json): Argument[] {
 }
 
 /** Returns the type in Python of a value with this schema. */
-function typeOf({ type }: Json): string {
-  const types: Readonly<Record<string, string>> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool' };
-  return types[String(type)] ?? 'Any';
+function typeOf({ $ref, type, items, anyOf, oneOf }: Json): string {
+  if (typeof $ref === 'string') return typeNameOf($ref.slice($ref.lastIndexOf('/') + 1));
+  const forms = (anyOf ?? oneOf) as readonly Json[] | undefined;
+  if (forms) return joinTypes(forms.map(typeOf));
+  if (Array.isArray(type)) return joinTypes(type.map((each) => typeOf({ type: each, items })));
+  if (type === 'array') return `List[${typeOf((items ?? {}) as Json)}]`;
+  return TYPES[String(type)] ?? 'Any';
+}
+
+/** The names that the client has already, from the module `typing` and of its classes. */
+const TAKEN_NAMES = ['Any', 'Client', 'Dict', 'Iterator', 'List', 'Mailbox', 'Optional', 'Request', 'Sandbox', 'Union'];
+
+/** Returns the name of the type of a schema of the service. */
+function typeNameOf(name: string): string {
+  return TAKEN_NAMES.includes(name) ? `Service${name}` : name;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'str',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  object: 'Dict[str, Any]',
+  null: 'None',
+};
+
+/** Joins the types of several forms of a value. */
+function joinTypes(types: readonly string[]): string {
+  const different = [...new Set(types)].filter((type) => type !== 'None');
+  if (different.includes('Any') || different.length === 0) return 'Any';
+  const [only, ...others] = different;
+  const joined = others.length === 0 ? String(only) : `Union[${different.join(', ')}]`;
+  return types.includes('None') ? `Optional[${joined}]` : joined;
 }
 
 function writeFields(fields: readonly Argument[]): string {

@@ -132,7 +132,7 @@ const PROCESS_ROWS = {
     },
   ),
   getPythonClient: defineControl(
-    'Sends a client of the control calls for Python: one file, without packages.',
+    'Sends a client of the control calls and the service for Python: one file, without packages.',
     { takesSandbox: false, replyNeverChanges: true, content: 'text/x-python', reply: z.string() },
     // The writer of the client is loaded when it is needed, because few tests need it.
     async () => (await import('./python-client.ts')).writePythonClient(createControlOpenApi(listControlRows())),

@@ -1,10 +1,16 @@
-import { formsOf, type OpenApiOperation, operationsIn } from '../../contract/openapi/document.ts';
+import {
+  formsOf,
+  type Json,
+  type OpenApiOperation,
+  operationsIn,
+  toJsonSchema,
+} from '../../contract/openapi/document.ts';
 import type { ControlClient } from '../../control/table/client.ts';
 import { fieldNamesOf } from '../../control/table/control-openapi.ts';
 import type { ControlRow } from '../../control/table/row.ts';
 import { CONTROL_ROWS } from '../../control/table/table.ts';
 import type { Mask } from '../../world/secrets/mask.ts';
-import { ABOUT_MAIL, findUnknownArgument, type Offer } from './protocol.ts';
+import { ABOUT_MAIL, findUnknownArgument, type Offer, toOutputSchema } from './protocol.ts';
 
 type CallId =
   | 'createSandbox'
@@ -36,7 +42,7 @@ const MAIL_FIELDS = ['id', 'from', 'to', 'cc', 'subject', 'plainBody', 'received
 const TOOLS: Readonly<Record<string, Tool>> = {
   create_sandbox: { call: 'createSandbox', help: 'It has keys and addresses of its own.', showsKeys: true },
   deliver_mail: { call: 'receiveMessage', help: 'With `sample`, it delivers a sample by its name instead.' },
-  wait_for_mail: { call: 'waitForMessage', hasMail: true, fields: MAIL_FIELDS },
+  wait_for_mail: { call: 'waitForMessage', hasMail: true, fields: [...MAIL_FIELDS, 'code', 'link'] },
   read_mail: { call: 'getMail', hasMail: true, fields: [...MAIL_FIELDS, 'headers', 'files', 'links', 'isRead'] },
   show_deliveries: {
     call: 'listDeliveries',
@@ -73,7 +79,7 @@ export function offerControl(url: string, client: ControlClient, mask: Mask): Of
       return (
         tool &&
         callTool(client, mask, tool, given).then(
-          (text) => ({ content: [{ type: 'text', text }] }),
+          ({ text, shown }) => ({ content: [{ type: 'text', text }], structuredContent: shown }),
           ({ message }: Error) => ({ content: [{ type: 'text', text: mask.text(message) }], isError: true }),
         )
       );
@@ -95,32 +101,95 @@ const RESOURCES = [
   ['/__mock/openapi.json', 'The API of the service, in OpenAPI 3.1', 'getOpenApi'],
 ] as const;
 
-/** How many items of a list are shown, and how many characters of a result. */
+/** How many items of the list of a tool are shown, and how many characters of a result. */
 const MAX_ITEMS = 20;
 const MAX_CHARACTERS = 12_000;
 
-/** Makes the control call of a tool, in a sandbox if one is given. Returns a short text in which secrets are masked. */
-async function callTool(client: ControlClient, mask: Mask, tool: Tool, { sandbox, ...input }: Fields): Promise<string> {
+/** In a result that is too long: how many characters of a text are shown, and how many items of any list. */
+const MAX_TEXT = 1_000;
+const MAX_LISTED = 50;
+
+/** Makes the control call of a tool, in a sandbox if one is given. Shows a part of its reply, in which secrets are masked. */
+async function callTool(client: ControlClient, mask: Mask, tool: Tool, { sandbox, ...input }: Fields) {
   const call = client[tool.call] as (input: object, options: object) => Promise<Fields>;
   const reply = await call(input, { sandbox });
-  const items = tool.list === undefined ? undefined : (reply[tool.list] as readonly Fields[]);
-  const shown = items ? items.slice(-MAX_ITEMS).map((item) => pick(item, tool.fields)) : pick(reply, tool.fields);
-  const masked = JSON.stringify(tool.showsKeys ? shown : mask.deep(shown), null, 1);
-  return [
+  const { list } = tool;
+  const items = list === undefined ? [] : (reply[list] as readonly Fields[] | undefined);
+  if (!items) throw new Error(`The tool shows only ${list}; leave out the argument format.`);
+  const picked =
+    list === undefined
+      ? pick(reply, tool.fields)
+      : { [list]: items.slice(-MAX_ITEMS).map((item) => pick(item, tool.fields)) };
+  const masked = tool.showsKeys ? picked : (mask.deep(picked) as Fields);
+  const whole = JSON.stringify(masked, null, 1);
+  const shown = whole.length > MAX_CHARACTERS ? (shorten(masked) as Fields) : masked;
+  const json = shown === masked ? whole : JSON.stringify(shown, null, 1);
+  const text = [
     ...(tool.hasMail ? [ABOUT_MAIL] : []),
-    ...(items && items.length > MAX_ITEMS ? [`The last ${MAX_ITEMS} of ${items.length}:`] : []),
-    masked.length > MAX_CHARACTERS ? `${masked.slice(0, MAX_CHARACTERS)}… (${masked.length} characters)` : masked,
+    ...(items.length > MAX_ITEMS ? [`The last ${MAX_ITEMS} of ${items.length}:`] : []),
+    json.length > MAX_CHARACTERS ? `${json.slice(0, MAX_CHARACTERS)}… (${whole.length} characters)` : json,
   ].join('\n');
+  return { text, shown };
+}
+
+/** Shortens the long texts and lists in a value. What is left still has the form of the value. */
+function shorten(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > MAX_TEXT) {
+    return `${value.slice(0, MAX_TEXT)}… (${value.length} characters)`;
+  }
+  if (Array.isArray(value)) return value.slice(0, MAX_LISTED).map(shorten);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shorten(field)]));
 }
 
 /** Describes the tools. Their summaries and schemas come from the OpenAPI document of the emulator's control calls. */
 async function describeTools(client: ControlClient): Promise<Fields[]> {
   const calls = operationsIn(await client.getControlOpenApi());
-  return Object.entries(TOOLS).map(([name, { call, help }]) => {
+  return Object.entries(TOOLS).map(([name, tool]) => {
+    const { call, help } = tool;
     const operation = calls.find((each) => each.operation.operationId === call)?.operation;
     const description = [operation?.summary, help].filter(Boolean).join(' ');
-    return { name, description, inputSchema: inputSchemaOf(operation) };
+    return { name, description, inputSchema: inputSchemaOf(operation), outputSchema: outputSchemaOf(tool) };
   });
+}
+
+/** Returns the schema of what a tool shows of the reply of its call. */
+function outputSchemaOf({ call, list, fields }: Tool): Json {
+  const row: ControlRow = CONTROL_ROWS[call];
+  const forms = formsOf(toJsonSchema(row.reply, 'output'));
+  if (list === undefined) return toOutputSchema(forms.map((form) => pickInSchema(form, fields)));
+  // A form without the list is one that the tool does not show, such as a HAR document.
+  const shown = forms.flatMap((form) => {
+    const { [list]: field } = fieldsIn(form);
+    if (!field) return [];
+    const items = pickInSchema(field.items as Json, fields);
+    const properties = { [list]: { type: 'array', items } };
+    return { type: 'object', properties, required: [list], additionalProperties: false };
+  });
+  return toOutputSchema(shown);
+}
+
+/** Returns the schema of what `pick` returns of a value that has a schema. */
+function pickInSchema(schema: Json, names: readonly string[] | undefined): Json {
+  if (names === undefined) return schema;
+  const forms = formsOf(schema);
+  if (forms.length > 1) return { anyOf: forms.map((form) => pickInSchema(form, names)) };
+  const known = fieldsIn(schema);
+  const properties: Record<string, Json> = {};
+  for (const name of names) {
+    const [fieldName = '', itemFields] = name.split('.');
+    const field = known[fieldName];
+    if (!field) continue;
+    const items = itemFields && pickInSchema(field.items as Json, itemFields.split(','));
+    properties[fieldName] = items ? { ...field, items } : field;
+  }
+  const required = (schema.required ?? []) as readonly string[];
+  return { ...schema, properties, required: required.filter((name) => Object.hasOwn(properties, name)) };
+}
+
+/** Returns the schemas of the fields of an object that has a schema. */
+function fieldsIn({ properties = {} }: Json): Readonly<Record<string, Json>> {
+  return properties as Readonly<Record<string, Json>>;
 }
 
 /** Returns the names of the arguments of a tool: the parameters, and the fields of all forms of the body. */

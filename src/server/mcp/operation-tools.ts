@@ -5,6 +5,7 @@ import { JsonInText } from '../../basics/json-pieces.ts';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
 import { buildOnce } from '../../contract/build-once.ts';
+import { parseHeaders } from '../../contract/client/parse-headers.ts';
 import { describeOperation } from '../../contract/openapi/create-openapi.ts';
 import { toJsonSchema } from '../../contract/openapi/document.ts';
 import { mayCall, type OperationDefinition } from '../../contract/operation.ts';
@@ -15,11 +16,11 @@ import type { ApiRequest, FinishedExchange } from '../../service/pipeline/exchan
 import { isCut, JsonBody, type RunInSlices } from '../../service/pipeline/reply.ts';
 import type { Service } from '../../service/pipeline/service.ts';
 import { showRow } from '../../world/store/state.ts';
-import { ABOUT_MAIL, findUnknownArgument, type Offer, type RefusedMessage } from './protocol.ts';
+import { ABOUT_MAIL, findUnknownArgument, type Offer, type RefusedMessage, toOutputSchema } from './protocol.ts';
 
 /** The operations that are tools unless all are asked for: what an agent needs to read and answer mail. */
 const DEFAULT_TOOLS: readonly OperationId[] = [
-  ...(['listMessages', 'listAllMessages', 'getMessage', 'updateMessage'] as const),
+  ...(['listMessages', 'listAllMessages', 'getMessage', 'getRawMessage', 'updateMessage'] as const),
   ...(['sendMessage', 'replyToMessage', 'replyAllToMessage', 'forwardMessage'] as const),
   ...(['listThreads', 'getThread'] as const),
   ...(['listDrafts', 'createDraft', 'sendDraft'] as const),
@@ -119,10 +120,10 @@ function describeTool(row: OperationRow, options: OperationToolOptions): Fields 
   const { service } = options;
   const { summary, successes } = describeOperation(row.id, service.behaviours);
   const { method, errors = [] }: OperationDefinition = row;
-  const outputs = successes.flatMap(({ schema, content }) => (schema && !content ? schema : []));
-  const [first] = outputs;
-  const output =
-    first && outputs.length === 1 && outputs.length === successes.length ? toJsonSchema(first, 'output') : {};
+  const outputs = successes.map(({ schema, content }) => {
+    if (content === undefined) return schema ?? withoutBody();
+    return content === 'message/rfc822' ? rawMail() : fileInReply();
+  });
   const isReadOnly = method === 'GET' && !CHANGING_READS.includes(row.id);
   return {
     name: row.id,
@@ -131,10 +132,12 @@ function describeTool(row: OperationRow, options: OperationToolOptions): Fields 
       `${summary}.`,
       ...(showsMail(row) ? [ABOUT_CONTENT] : []),
       ...(showsBodies(row) ? [ABOUT_SIZE] : []),
+      ...(row.id === 'getRawMessage'
+        ? ['It has the header fields, and the files as they were sent: it can be long.']
+        : []),
     ].join(' '),
     inputSchema: { ...toJsonSchema(z.object(argumentsOf(row, options)), 'input'), additionalProperties: false },
-    // The protocol requires the schema of an object.
-    ...((output as Fields).type === 'object' && { outputSchema: output }),
+    outputSchema: toOutputSchema(outputs.map((schema) => toJsonSchema(schema, 'output'))),
     annotations: {
       title: summary,
       readOnlyHint: isReadOnly,
@@ -144,6 +147,27 @@ function describeTool(row: OperationRow, options: OperationToolOptions): Fields 
     },
   };
 }
+
+/** The structured content for a reply without a body. */
+const withoutBody = lazy(() => z.strictObject({ status: z.int().describe('The status of the reply.') }));
+
+/** The structured content for a raw mail. */
+const rawMail = lazy(() =>
+  z.strictObject({
+    headers: z.record(z.string(), z.string()).describe('The header fields by lower-case name.'),
+    text: z.string().describe('The raw mail (RFC 5322).'),
+    sizeBytes: z.int(),
+  }),
+);
+
+/** The structured content for a file. Its bytes are a resource in the content of the result. */
+const fileInReply = lazy(() =>
+  z.strictObject({
+    contentType: z.string(),
+    sizeBytes: z.int(),
+    text: z.string().exactOptional().describe('The file, if it is a text; otherwise it is a resource of the result.'),
+  }),
+);
 
 /** Returns whether the reply of an operation contains what somebody wrote in a mail. */
 function showsMail({ id, method, path }: Pick<OperationRow, 'id' | 'method' | 'path'>): boolean {
@@ -245,27 +269,35 @@ function toResult(
   page: Page | undefined,
   { service }: OperationToolOptions,
 ): Fields {
+  const { content: media, reply, otherReply }: OperationDefinition = row;
   const type = headers['content-type'] ?? '';
-  const isJson = type.startsWith('application/json');
   const isError = status < 200 || status >= 300;
   const note = showsMail(row) && !isError ? [{ type: 'text', text: ABOUT_MAIL }] : [];
-  if (body instanceof Uint8Array && !isJson && !type.startsWith('message/') && !type.startsWith('text/')) {
+  if (media === '*/*' && !isError && body instanceof Uint8Array && !type.startsWith('text/')) {
     const resource = { uri: `mailbox:${row.id}`, mimeType: type || 'application/octet-stream', blob: body };
     // The bytes become base64 while they are sent.
-    return { content: [...note, { type: 'resource', resource: showRow(resource) }], isError };
+    const content = [...note, { type: 'resource', resource: showRow(resource) }];
+    return { content, structuredContent: { contentType: resource.mimeType, sizeBytes: body.length }, isError };
   }
   const text = body instanceof JsonBody ? new JsonInText(body.value) : decode(body);
   const content = [...note, { type: 'text', text: text || `The reply has the status ${status} and no body.` }];
-  if (isError || !isJson) return { content, isError };
-  const value = shown ?? (typeof text === 'string' ? tryParseJson(text) : undefined);
-  const { reply, otherReply }: OperationDefinition = row;
+  if (isError) return { content, isError };
+  if (media !== undefined && typeof text === 'string') {
+    const sizeBytes = body instanceof Uint8Array ? body.length : new TextEncoder().encode(text).length;
+    const shownFile =
+      media === '*/*' ? { contentType: type, sizeBytes, text } : { headers: parseHeaders(text), text, sizeBytes };
+    return { content, structuredContent: shownFile, isError };
+  }
+  const isJson = type.startsWith('application/json');
+  const value = isJson ? (shown ?? (typeof text === 'string' ? tryParseJson(text) : undefined)) : undefined;
   const schemas = [reply, otherReply].flatMap((build) => build ?? []);
   // A fault can replace the body. A client refuses a whole result whose content does not match the promised schema.
   const isPromised = schemas.some((build) => {
     const { value: schema } = buildOnce(build, (id) => service.behaviours[id]);
-    return schema?.safeParse(value).success;
+    return schema ? isJson && schema.safeParse(value).success : text === '';
   });
   if (!isPromised) return { content, isError: true };
+  if (!isJson) return { content, structuredContent: { status }, isError };
   const list = page && findList(value);
   if (!list) return { content, structuredContent: value, isError };
   const end = page.offset + page.limit;

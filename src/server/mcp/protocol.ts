@@ -3,6 +3,7 @@ import { isNestedDeeper } from '../../basics/json-depth.ts';
 import { isObject } from '../../basics/objects.ts';
 import { findSimilarNames } from '../../basics/similar-names.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
+import type { Json } from '../../contract/openapi/document.ts';
 
 /** The version without a handshake: each request names its version in `_meta`. */
 const STATELESS_VERSION = '2026-07-28';
@@ -60,6 +61,22 @@ export function findUnknownArgument(tool: string, given: Fields, known: readonly
   const hint = similar === undefined ? '' : ` Did you mean ${similar}?`;
   const takes = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
   return `The tool ${tool} has no argument ${JSON.stringify(unknown.slice(0, 100))}; ${takes}.${hint}`;
+}
+
+/**
+ * Returns the schema of the structured content of a tool, for the schemas of what it may show. The protocol requires the
+ * schema of an object, and many clients know no reference in place of it.
+ */
+export function toOutputSchema(schemas: readonly Json[]): Json {
+  const definitions = Object.assign({}, ...schemas.map(({ $defs }) => $defs)) as Readonly<Record<string, Json>>;
+  const forms = schemas.map(({ $defs: _, $schema: __, ...schema }) => {
+    const name = String(schema.$ref).replace('#/$defs/', '');
+    return definitions[name] ?? schema;
+  });
+  const different = new Map(forms.map((form) => [JSON.stringify(form), form]));
+  const [only, ...others] = different.values();
+  const schema = others.length === 0 ? { ...only, type: 'object' } : { type: 'object', anyOf: [only, ...others] };
+  return JSON.stringify(schema).includes('#/$defs/') ? { ...schema, $defs: definitions } : schema;
 }
 
 /** The reply to a message, and the HTTP status with which it is sent. */

@@ -1,5 +1,6 @@
 import type { Environment } from '../../world/environment.ts';
 import { findRefusal, isError } from '../../world/fetch-in-process.ts';
+import { HandlerError } from './connected-handlers.ts';
 import type { Attempt } from './delivery.ts';
 
 /** The result of a call to a receiver. */
@@ -22,7 +23,7 @@ interface ReceiverRequest {
  * the reason of the signal.
  */
 export async function callReceiver(
-  { fetch }: Pick<Environment, 'fetch'>,
+  fetch: Environment['fetch'],
   { url, headers, body }: ReceiverRequest,
   signal: AbortSignal,
 ): Promise<CallResult> {
@@ -35,6 +36,9 @@ export async function callReceiver(
     return await Promise.race([response.then(toResult), aborted]);
   } catch (error) {
     const result = failedResult(error);
+    if (error instanceof HandlerError) {
+      return { ...result, error: error.message, thrown: isError(error.thrown) ? stackOf(error.thrown) : null };
+    }
     const isOfReceiver = isError(error) && !result.isRefused && !isOfNetwork(error);
     return { ...result, thrown: isOfReceiver ? stackOf(error) : null };
   }

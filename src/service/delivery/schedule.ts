@@ -8,12 +8,13 @@ import type { DeliveryFaultKind } from '../../world/fault.ts';
 import type { Faults } from '../../world/faults.ts';
 import { type Cause, causeFrom } from '../../world/journal/entry.ts';
 import { PriorityQueue } from '../../world/priority-queue.ts';
-import type { Part, SavePurpose } from '../../world/store/parts.ts';
+import type { Part, PartOf, SavePurpose } from '../../world/store/parts.ts';
 import { pick, type WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { EntryOf, MailEntryKind } from '../journal/entry-kinds.ts';
 import type { Journals } from '../journal/journals.ts';
 import { type CallResult, callReceiver, failedResult } from './call-receiver.ts';
+import type { ConnectedHandlers } from './connected-handlers.ts';
 import type { Attempt, Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { type AttemptOutcome, DeliveryLog } from './delivery-log.ts';
 import {
@@ -32,6 +33,8 @@ export interface DeliveryContext {
   readonly behaviours: BehaviourValues;
   readonly journals: Journals;
   readonly faults: Faults;
+  /** Returns the handlers in this process that the webhooks of a tenant call. */
+  readonly handlersOf: PartOf<ConnectedHandlers, World>;
   /** The URLs of the receivers that did not answer in time during an advance of the clock. */
   readonly slowReceivers: WeakMap<Advance, Set<string>>;
 }
@@ -271,7 +274,7 @@ export class Schedule implements Part {
     this.#waitingForRetry.remove(job);
     if (!delivery) return undefined;
     const { id, eventId } = delivery;
-    const { realEnvironment, behaviours, slowReceivers } = this.#context;
+    const { realEnvironment, behaviours, handlersOf, slowReceivers } = this.#context;
     const { clock, environment } = this.#world;
 
     // The request, with the time of the attempt.
@@ -314,7 +317,11 @@ export class Schedule implements Part {
       call =
         fault === 'unreachable'
           ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
-          : await callReceiver(realEnvironment, { url: href, headers, body }, controller.signal);
+          : await callReceiver(
+              handlersOf(this.#world).fetchFor(href) ?? realEnvironment.fetch,
+              { url: href, headers, body },
+              controller.signal,
+            );
     } finally {
       cancelTimer();
       this.#calls.delete(abort);

@@ -18,6 +18,7 @@ import type {
   FaultName,
   FaultOptions,
   FixtureInput,
+  FoundMail,
   IncomingSample,
   Mail,
   MailFilter,
@@ -133,7 +134,7 @@ export class MailboxClient {
    * Resolves with a mail that has already arrived or that arrives later; rejects after 4 seconds or the given
    * `timeout`.
    */
-  waitForMessage(options: WithTextSubject<Omit<WaitOptions, 'sandbox'>>): Promise<Mail> {
+  waitForMessage(options: WithTextSubject<Omit<WaitOptions, 'sandbox'>>): Promise<FoundMail> {
     return this.#client.waitForMessage(options);
   }
 

@@ -3,6 +3,7 @@ import { Experimental_StdioMCPTransport as StdioTransport } from '@ai-sdk/mcp/mc
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createMailbox } from 'agent-mailbox-mock';
+import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { CONTROL_ROWS } from '../../../src/control/table/table.ts';
@@ -127,20 +128,34 @@ test('answers what is no call with an error, whatever arrives, and ends with std
   expect(codes).toHaveLength(10);
 });
 
-test('says which emulator is missing', async (context) => {
-  const running = runCommand(context, ['mcp', '--url', 'http://127.0.0.1:1']);
-  running.child.stdin?.end('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
-  await running.ended;
-  expect(JSON.parse(running.stdout)).toMatchObject({
-    id: 1,
-    error: { message: expect.stringContaining('No emulator is running') },
-  });
+test('an emulator, an inbox, a key or a token that is not there is refused at the start', async (context) => {
+  await using server = await startServer({ port: 0, controlToken: 'a-token-of-a-test' });
+  await using page = createReceiver({ answers: Array(9).fill({ status: 200, body: '<p>Hello</p>' }) });
+  const url = ['--url', server.url];
+  const token = ['--token', 'a-token-of-a-test'];
+  const refusals = [
+    [['--url', 'http://127.0.0.1:1'], 'No emulator is running at http://127.0.0.1:1;'],
+    [['--url', await page.listen()], 'is not an agent-mailbox-mock server.'],
+    [[...url, ...token, '--as', 'nobody@acme.test'], 'The inbox "nobody@acme.test" does not exist.'],
+    [[...url, '--key', 'ak_acme_wrong_key_000'], 'API key'],
+    [url, 'token'],
+    [['--as', 'nobody@acme.test'], 'The inbox "nobody@acme.test" does not exist.'],
+  ] as const;
+  await Promise.all(
+    refusals.map(async ([words, sentence]) => {
+      // stdin stays open, as that of a client that waits for an answer does.
+      const running = runCommand(context, ['mcp', ...words]);
+      expect([words, await running.ended]).toEqual([words, { code: 1, signal: null }]);
+      expect([words, running.stdout]).toEqual([words, '']);
+      expect(running.stderr).toContain(sentence);
+    }),
+  );
 });
 
 test('with --as, an agent gets the mail tools of an inbox, and the emulator tells by whom it was called', async (context) => {
   await using server = await startServer({ port: 0 });
   const { client, call } = await connectTo(context, ['--url', server.url, '--as', 'helpdesk@acme.test']);
-  expect((await client.listTools()).tools).toHaveLength(12);
+  expect((await client.listTools()).tools).toHaveLength(13);
   expect((await call('listMessages')).isError).toBe(false);
   expect(server.mailbox.requests()).toMatchObject([{ operation: 'listMessages', via: 'mcp' }]);
 });

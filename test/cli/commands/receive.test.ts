@@ -25,6 +25,16 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: string]>([
     'AGENT_MAILBOX_URL must be the URL of an emulator such as http://127.0.0.1:4025, not "ftp://x".',
   ],
   [[...MAIL, '--eml', 'a.eml', '--text', 'x'], {}, '--eml cannot be used with --from, --text.'],
+  [
+    ['receive', '--to', TO, '--sample', 'two-from', '--cc', 'kim@visitor.test', '--header', 'X-A: b'],
+    {},
+    '--sample cannot be used with --cc, --header.',
+  ],
+  [
+    [...MAIL, '--header', 'List-Id'],
+    {},
+    '--header must be <name>: <value>, such as "List-Id: <a.list.test>", not "List-Id".',
+  ],
 ])('refuses to receive with %j and %j in the environment', async ([args, env, said], { expect }) => {
   expect(await runHere(args, env, { interrupted: NEVER })).toEqual({
     code: 2,
@@ -52,6 +62,24 @@ test.for<[title: string, args: string[], input: string, arrived: object]>([
     err: '',
   });
   expect(message).toMatchObject({ from: 'dana@customer.test', to: [TO], ...arrived });
+});
+
+test('receives a mail with a copy, an address for answers, and further header fields', async ({ expect }) => {
+  await using server = await startServer({ port: 0 });
+  const args = [
+    ...[...MAIL, '--cc', 'kim@visitor.test', '--cc', 'Lee <lee@visitor.test>', '--reply-to', 'desk@customer.test'],
+    ...['--header', 'List-Id: <news.list.test>', '--header', 'Auto-Submitted:auto-generated', '--url', server.url],
+  ];
+  expect((await runHere(args, {}, { interrupted: NEVER })).code).toBe(0);
+  expect(server.mailbox.messages()).toMatchObject([
+    {
+      cc: ['kim@visitor.test', 'Lee <lee@visitor.test>'],
+      replyTo: 'desk@customer.test',
+      headers: { 'list-id': '<news.list.test>', 'auto-submitted': 'auto-generated' },
+    },
+  ]);
+  const wrong = await runHere([...MAIL, '--header', 'To: x', '--url', server.url], {}, { interrupted: NEVER });
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('use the field of the message for it') });
 });
 
 test('receives in several inboxes, with files, and says so in one line of JSON', async (test) => {

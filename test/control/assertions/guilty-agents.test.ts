@@ -460,7 +460,7 @@ describe('an agent has not stopped', () => {
   everywhere('while a fault holds a delivery', async (service) => {
     const { mailbox } = service;
     mailbox.addFault({ on: 'delivery', kind: 'hold' });
-    await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+    await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: HELPDESK });
     await agentOf(service).call('GET', `${INBOX}/messages`);
     await receive(service);
     await mailbox.clock.advance('1d');

@@ -250,7 +250,7 @@ test('the feed says at once that a delivery is released, before its receiver ans
   });
   onTestFinished(() => resolve(new Response()));
   const mailbox = createMailbox({ environment: { fetch: () => answer } });
-  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: 'helpdesk@acme.test' });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: 'helpdesk@acme.test' });
   mailbox.addFault({ on: 'delivery', kind: 'hold' });
   await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test' });
   const [released] = mailbox.release();

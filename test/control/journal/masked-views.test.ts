@@ -206,7 +206,7 @@ test('what is shown of a delivery has no secrets, but what was sent stays as it 
     environment: { fetch: async () => new Response('{"token":"abc"}', { status: 500, headers }) },
   });
   const url = 'http://dana:pass-word@127.0.0.1:9/in?token=abc&a=b';
-  await mailbox.addWebhook({ url, events: ['message.received'], inbox: 'helpdesk@acme.test' });
+  await mailbox.addWebhook({ url, events: ['message.received'], workspaceOf: 'helpdesk@acme.test' });
   await receive(mailbox, { plainBody: 'My key is tk_acme_tenant_key' });
   await expect.poll(() => mailbox.deliveries().flatMap(({ attempts }) => attempts).length).toBeGreaterThan(0);
   const attempt = mailbox

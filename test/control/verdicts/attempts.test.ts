@@ -184,7 +184,7 @@ everywhere(
   'a webhook that exists and is pointed at another host is a breach, and one that is switched off is not',
   async (service) => {
     const { mailbox } = service;
-    const hook = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+    const hook = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: HELPDESK });
     const { sample, scene } = await deliver(service, 'injection-as-owner');
     expect(await scene.call('PATCH', `/v1/webhooks/${hook.id}`, { isActive: false })).toBe(200);
     expect(sample.breaches(mailbox)).toEqual([]);

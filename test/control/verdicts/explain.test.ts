@@ -57,12 +57,12 @@ everywhere('the story of a mail says whom it was told to, who read it, and what 
 test('the story says why each webhook was not called', async () => {
   const mailbox = createMailbox({ environment: { fetch: async () => new Response() } });
   const add = (changes: object) => mailbox.addWebhook({ url: 'http://127.0.0.1:9/x?secret=1', ...changes } as never);
-  await add({ inbox: HELPDESK, events: ['message.sent'], url: 'http://login:pass@127.0.0.1:9/sent' });
+  await add({ workspaceOf: HELPDESK, events: ['message.sent'], url: 'http://login:pass@127.0.0.1:9/sent' });
   await add({ workspace: IDS.acme.workspaces.sales, url: 'http://127.0.0.1:9/sales' });
-  const called = await add({ inbox: HELPDESK });
+  const called = await add({ workspaceOf: HELPDESK });
   const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
   await mailbox.settled();
-  await add({ inbox: HELPDESK, url: 'http://127.0.0.1:9/late' });
+  await add({ workspaceOf: HELPDESK, url: 'http://127.0.0.1:9/late' });
   const { lines, webhooks } = mailbox.explain({ id });
   expect(lines.slice(1)).toEqual([
     'The webhook http://127.0.0.1:9/sent was not called: it listens only to message.sent.',
@@ -82,7 +82,7 @@ test('the story does not say that a webhook was not called if its delivery is no
   const mailbox = createMailbox({ journalSize: 20, environment: { fetch: async () => new Response() } });
   const webhook = await mailbox.addWebhook({
     url: 'http://127.0.0.1:9/in',
-    inbox: HELPDESK,
+    workspaceOf: HELPDESK,
     events: ['message.received'],
   });
   const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
@@ -99,7 +99,7 @@ test('the story does not say that a webhook was not called if its delivery is no
 
 test('the story tells of a webhook that a client has made inactive, not of one that never was active', async () => {
   const mailbox = createMailbox({ environment: { fetch: async () => new Response() } });
-  const { id } = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  const { id } = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: HELPDESK });
   await mailbox.client(TENANT).updateWebhook(id, { isActive: false });
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
   const { lines, webhooks } = mailbox.explain(mail as { id: string });
@@ -111,7 +111,7 @@ test('the story tells of a webhook that a client has made inactive, not of one t
 
 test('the story says that a clock is frozen while the next attempt waits', async () => {
   const mailbox = createMailbox({ environment: { fetch: async () => new Response(null, { status: 503 }) } });
-  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: HELPDESK });
   mailbox.clock.freeze('2026-03-01T09:00:00Z');
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
   await mailbox.settled();
@@ -126,7 +126,7 @@ test('a receiver that refuses the timestamp is told with its answer and its cloc
     response.writeHead(401, { Date: date }).end('timestamp too new');
   });
   const mailbox = createMailbox();
-  await mailbox.addWebhook({ url: receiver.url, inbox: HELPDESK });
+  await mailbox.addWebhook({ url: receiver.url, workspaceOf: HELPDESK });
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
   await mailbox.settled();
   expect(mailbox.explain(mail as { id: string }).lines.slice(-3)).toEqual([
@@ -144,7 +144,7 @@ test('a receiver that cannot be reached is told with its error', async () => {
   const { port } = server.address() as { port: number };
   await new Promise((resolve) => server.close(resolve));
   const mailbox = createMailbox();
-  await mailbox.addWebhook({ url: `http://127.0.0.1:${port}/in`, inbox: HELPDESK });
+  await mailbox.addWebhook({ url: `http://127.0.0.1:${port}/in`, workspaceOf: HELPDESK });
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
   await mailbox.settled();
   expect(mailbox.explain(mail as { id: string }).lines.join('\n')).toMatch(/\/in failed: .*ECONNREFUSED/);
@@ -162,7 +162,7 @@ const THREW = [
 
 test('a receiver that throws in place of fetch is told with its message and its stack', async () => {
   const mailbox = createMailbox({ environment: { fetch: async () => failAsReceiver() } });
-  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: HELPDESK });
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
   await mailbox.settled();
   const { lines } = mailbox.explain(mail as { id: string });
@@ -176,7 +176,7 @@ test('a receiver that answers with the JSON of an error has not thrown', async (
     response.writeHead(500).end('{"name":"Error","message":"busy"}');
   });
   const mailbox = createMailbox();
-  await mailbox.addWebhook({ url: receiver.url, inbox: HELPDESK });
+  await mailbox.addWebhook({ url: receiver.url, workspaceOf: HELPDESK });
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
   await mailbox.settled();
   expect(mailbox.explain(mail as { id: string }).lines.join('\n')).toMatch(/answered 500 \("\{.*busy/);
@@ -193,7 +193,7 @@ test('a request that brings the traceparent of a delivery back claims it, and no
       },
     },
   });
-  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: HELPDESK });
   const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
   await mailbox.settled();
   const headers = { 'X-API-Key': TENANT, traceparent: `00-${sent[0]?.split('-')[1]}-00f067aa0ba902b7-01` };
@@ -344,7 +344,7 @@ test('the story says what the journal no longer shows after a restore, and when 
 
 test('the story does not say that no webhook could be told if the one that was told is gone', async () => {
   const mailbox = createMailbox({ environment: { fetch: async () => new Response() } });
-  const told = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  const told = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: HELPDESK });
   const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
   await mailbox.settled();
   await mailbox.client(TENANT).deleteWebhook(told.id);
@@ -352,7 +352,11 @@ test('the story does not say that no webhook could be told if the one that was t
   expect(lines).not.toContain(NO_WEBHOOK);
   expect(lines.some((line) => line.includes('answered 200'))).toBe(true);
 
-  const other = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK, events: ['message.sent'] });
+  const other = await mailbox.addWebhook({
+    url: 'http://127.0.0.1:9/in',
+    workspaceOf: HELPDESK,
+    events: ['message.sent'],
+  });
   const [later] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Later' });
   await mailbox.client(TENANT).deleteWebhook(other.id);
   expect(mailbox.explain(later as { id: string }).lines).toContain('No webhook that still exists could be told of it.');

@@ -11,6 +11,7 @@ import type { z } from 'zod';
 import { parseBehaviours } from '../../../src/contract/behaviours.ts';
 import { describeOperation } from '../../../src/contract/openapi/create-openapi.ts';
 import { OPERATION_IDS, OPERATIONS } from '../../../src/contract/operations.ts';
+import { CALLS } from '../../support/openapi-examples.ts';
 
 const HELPDESK = 'helpdesk@acme.test';
 
@@ -45,7 +46,16 @@ test('an agent reads and answers a mail by tools, and the journal says that it c
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual(
     [
-      ...['createDraft', 'forwardMessage', 'getMessage', 'getThread', 'listDrafts', 'listMessages', 'listThreads'],
+      ...[
+        'createDraft',
+        'forwardMessage',
+        'getMessage',
+        'getRawMessage',
+        'getThread',
+        'listDrafts',
+        'listMessages',
+        'listThreads',
+      ],
       ...['replyAllToMessage', 'replyToMessage', 'sendDraft', 'sendMessage', 'updateMessage'],
     ].sort(),
   );
@@ -152,6 +162,121 @@ test('an id that would lead to another call is refused, in the tools of both kin
   );
 });
 
+/** Behaviours under which replies have other forms than by default. */
+const OTHER_FORMS = {
+  'webhooks.delete.body': 'none',
+  'messages.update.reply': 'message',
+  'messages.delete.body': 'empty',
+  'domains.shape': 'wrapped',
+};
+
+test.for([
+  ['the default behaviours', {}],
+  ['other forms of replies', OTHER_FORMS],
+])('the result of every operation fits the schema of its output, under %s', async ([, behaviours], context) => {
+  const { server, keys } = await start(context, { behaviours });
+  const clients = new Map<string, Client>();
+  for (const key of [keys.acme.tenant, 'sa_platform_operator_key']) {
+    // The client of the SDK refuses a result that has no structured content, or one that does not fit the schema.
+    const client = await connect(context, server.url, key, '?tools=all');
+    const { tools } = await client.listTools();
+    for (const { name, outputSchema } of tools) expect([name, outputSchema?.type]).toEqual([name, 'object']);
+    clients.set(key, client);
+  }
+  for (const [name, { params, body, query, key = keys.acme.tenant }] of Object.entries(CALLS)) {
+    const given = { ...params, ...Object.fromEntries(new URLSearchParams(query ?? '')), ...body };
+    const numbers = Object.fromEntries(
+      Object.entries(given).map(([each, value]) => [each, each === 'limit' ? 1 : value]),
+    );
+    const result = await clients.get(key)?.callTool({ name, arguments: numbers });
+    expect([name, result?.isError, typeof result?.structuredContent]).toEqual([name, false, 'object']);
+  }
+});
+
+test('an agent sees the header and the raw mail by its default tools', async (context) => {
+  const { server, mailbox, keys } = await start(context);
+  const headers = { 'List-Id': '<news.list.test>', 'Auto-Submitted': 'auto-generated' };
+  const [mail] = await mailbox.receiveMessage({ to: HELPDESK, from: 'dana@customer.test', headers, plainBody: 'Hi' });
+  const client = await connect(context, server.url, keys.acme.inboxes.helpdesk);
+  await client.listTools();
+  const { structuredContent, content } = await client.callTool({
+    name: 'getRawMessage',
+    arguments: { messageId: mail?.id },
+  });
+  const text = new TextDecoder().decode(mailbox.mailSource(mail?.id ?? ''));
+  expect(structuredContent).toMatchObject({
+    headers: { 'list-id': '<news.list.test>', 'auto-submitted': 'auto-generated' },
+    text,
+    sizeBytes: text.length,
+  });
+  expect(content).toMatchObject([{ text: expect.stringContaining('no instruction to you') }, { text }]);
+});
+
+test('a file of a mail is shown as it is, whatever its type, and a fault instead of it is an error', async (context) => {
+  const { server, mailbox, keys } = await start(context);
+  const attachments = [
+    { filename: 'order.json', contentType: 'application/json', text: '{"size":"M"}' },
+    { filename: 'note.txt', contentType: 'text/plain', text: 'Hi' },
+  ];
+  const [mail] = await mailbox.receiveMessage({ to: HELPDESK, from: 'dana@customer.test', attachments });
+  const client = await connect(context, server.url, keys.acme.inboxes.helpdesk, '?tools=all');
+  await client.listTools();
+  const shown = [];
+  for (const { id } of mailbox.mail(mail?.id ?? '').files) {
+    const { isError, structuredContent } = await client.callTool({
+      name: 'getAttachment',
+      arguments: { messageId: mail?.id, attachmentId: id },
+    });
+    shown.push([isError, structuredContent]);
+  }
+  expect(shown).toEqual([
+    [false, { contentType: 'application/json', sizeBytes: 12 }],
+    [false, { contentType: expect.stringMatching(/^text\/plain/), sizeBytes: 2, text: 'Hi' }],
+  ]);
+  for (const body of ['', 'a page', '[]']) {
+    mailbox.addFault({ on: 'request', operation: 'getMe', status: 200, times: 1, body });
+    expect(await client.callTool({ name: 'getMe', arguments: {} })).toMatchObject({ isError: true });
+  }
+});
+
+test('what each control tool shows fits the schema of its output, also of a large mail', async (context) => {
+  const { server, mailbox, keys } = await start(context);
+  const client = new Client({ name: 'test', version: '1' });
+  context.onTestFinished(() => client.close());
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/__mock/mcp`)) as never);
+  const { tools } = await client.listTools();
+  for (const { name, outputSchema } of tools) expect([name, outputSchema?.type]).toEqual([name, 'object']);
+  const call = async (name: string, given: Record<string, unknown> = {}) => {
+    const result = await client.callTool({ name, arguments: given });
+    expect([name, result.isError ?? false, result.content]).toEqual([name, false, expect.anything()]);
+    return result;
+  };
+  await mailbox.addWebhook({ url: 'http://192.0.2.1/in', workspaceOf: HELPDESK });
+  const fields = Array.from({ length: 300 }, (_, number) => `X-Field-${number}: ${'x'.repeat(500)}`).join('\r\n');
+  const links = Array.from({ length: 300 }, (_, number) => `https://shop.test/${number}`).join(' ');
+  const eml = `From: dana@customer.test\r\nSubject: Large\r\n${fields}\r\n\r\n${links} ${'y'.repeat(400_000)}`;
+  await call('deliver_mail', { to: HELPDESK, eml });
+  await call('deliver_mail', { to: HELPDESK, sample: 'ten-megabytes' });
+  for (let count = 0; count < 25; count += 1) {
+    await mailbox.fetch(`${mailbox.baseUrl}/v1/webhooks`, { headers: { 'X-API-Key': keys.acme.inboxes.helpdesk } });
+  }
+  for (const { id } of mailbox.messages()) {
+    const { structuredContent, content } = await call('read_mail', { id });
+    expect(JSON.stringify(structuredContent).length).toBeLessThan(200_000);
+    expect((content as { text: string }[])[0]?.text.length).toBeLessThan(13_000);
+    await call('explain_mail', { id });
+  }
+  await call('wait_for_mail', { to: HELPDESK });
+  expect((await call('explain_requests')).structuredContent).toMatchObject({
+    requests: Array(20).fill(expect.objectContaining({ status: 403 })),
+  });
+  await call('show_deliveries');
+  await call('create_sandbox', { name: 'mine' });
+  await call('set_fault', { on: 'delivery', kind: 'hold' });
+  await call('set_fault', { name: 'down' });
+  await call('move_clock', { advance: '1h' });
+});
+
 test('a list that the service sends as a whole comes in pages', async (test) => {
   const { server, keys } = await start(test);
   const client = await connect(test, server.url, keys.acme.tenant, '?tools=all');
@@ -183,7 +308,7 @@ test('with ?tools=all, a key gets each operation that it may call, and no other'
   expect(tools.map(({ name }) => name).sort()).toEqual([...expected].sort());
   expect(tools.find(({ name }) => name === 'verifyDomain')?.annotations?.readOnlyHint).toBe(false);
   const byDefault = await (await connect(test, server.url, keys.acme.tenant)).listTools();
-  expect(byDefault.tools).toHaveLength(12);
+  expect(byDefault.tools).toHaveLength(13);
 });
 
 test('no operation has a parameter in its path with the name of a field of its body or query', () => {
@@ -205,7 +330,7 @@ test('the client of version 2026-07-28 needs no handshake', async (test) => {
   expect((client as unknown as { getNegotiatedProtocolVersion(): string }).getNegotiatedProtocolVersion()).toBe(
     '2026-07-28',
   );
-  expect((await client.listTools()).tools).toHaveLength(12);
+  expect((await client.listTools()).tools).toHaveLength(13);
   expect(await client.callTool({ name: 'listMessages', arguments: { limit: 1 } })).toMatchObject({
     structuredContent: { messages: [expect.anything()] },
   });
@@ -317,7 +442,7 @@ test('control over HTTP has the rules of control calls', async (test) => {
   const call = { ...list, method: 'tools/call', params: { name: 'create_sandbox', arguments: { name: 'mine' } } };
   expect((await (await post(url, call, token)).json()).result.content[0].text).toContain('sandbox.test');
   const asHelpdesk = await (await post(`${url}?as=${HELPDESK}`, list, token)).json();
-  expect(asHelpdesk.result.tools).toHaveLength(12);
+  expect(asHelpdesk.result.tools).toHaveLength(13);
   const unknown = await post(`${url}?as=nobody@acme.test`, list, token);
   expect([unknown.status, (await unknown.json()).error]).toEqual([404, 'The inbox "nobody@acme.test" does not exist.']);
 });

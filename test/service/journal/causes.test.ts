@@ -13,7 +13,7 @@ const chainOf = (entries: readonly JournalEntry[]) =>
 
 test('a mail, its delivery, the attempt and the answer are a chain of causes', async () => {
   const mailbox = createMailbox({ environment: { fetch: async () => new Response('thanks', { status: 202 }) } });
-  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: 'helpdesk@acme.test' });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: 'helpdesk@acme.test' });
   const [mail] = await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Hi' });
   await mailbox.settled();
   const reply = await senderTo(mailbox)('POST', `${INBOX}/reply/${mail?.id}`, { key: HELPDESK, json: {} });

@@ -115,7 +115,7 @@ test('10,000 polls remove no mail, and the journal counts what it drops', async 
 
 test('with a journal of size 0, requests are counted as dropped, and deliveries, waits and mail work', async () => {
   const mailbox = createMailbox({ journalSize: 0, environment: { fetch: async () => new Response() } });
-  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: 'helpdesk@acme.test' });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', workspaceOf: 'helpdesk@acme.test' });
   const waiting = mailbox.waitForMessage({ to: DANA });
   await send(mailbox, 'Sent');
   expect((await waiting).subject).toBe('Sent');

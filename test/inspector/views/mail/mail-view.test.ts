@@ -543,7 +543,11 @@ describe('the page of one mail', () => {
   test('says of each webhook of the tenant why it was not called for a mail', async (context) => {
     const { page, server } = await open(context);
     const { mailbox } = server;
-    await mailbox.addWebhook({ url: 'http://127.0.0.1:9/sent', inbox: 'helpdesk@acme.test', events: ['message.sent'] });
+    await mailbox.addWebhook({
+      url: 'http://127.0.0.1:9/sent',
+      workspaceOf: 'helpdesk@acme.test',
+      events: ['message.sent'],
+    });
     await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Why not called' });
     await page.locator('.row', { hasText: 'Why not called' }).click();
     const webhooks = page.getByRole('list', { name: 'Webhooks of the tenant' });

@@ -114,7 +114,7 @@ describe('the view Run', () => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/run', options: { deliverTo: [] } });
     const { mailbox, url } = server;
-    await mailbox.addWebhook({ url: 'http://192.0.2.1/hook', inbox: 'helpdesk@acme.test' });
+    await mailbox.addWebhook({ url: 'http://192.0.2.1/hook', workspaceOf: 'helpdesk@acme.test' });
     await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Order 1042' });
     const messages = `${url}/v1/inboxes/${mailbox.ids.acme.inboxes.helpdesk}/messages`;
     for (let count = 0; count < 12; count += 1) {
@@ -158,7 +158,7 @@ describe('the view Run', () => {
   test('applies each event, and reads no mail, delivery or event again', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/run', options: { deliverTo: [] } });
-    await server.mailbox.addWebhook({ url: 'http://192.0.2.1/hook', inbox: 'helpdesk@acme.test' });
+    await server.mailbox.addWebhook({ url: 'http://192.0.2.1/hook', workspaceOf: 'helpdesk@acme.test' });
     await deliver(server, 'First');
     await page.getByText('First', { exact: true }).waitFor();
     const calls: string[] = [];
@@ -252,7 +252,7 @@ describe('the view Run', () => {
     const { page, server } = await open(context, { hash: '#/run', options: { deliverTo: [] } });
     const { mailbox } = server;
     for (const name of ['one', 'other']) {
-      await mailbox.addWebhook({ url: `http://192.0.2.1/${name}`, inbox: 'helpdesk@acme.test' });
+      await mailbox.addWebhook({ url: `http://192.0.2.1/${name}`, workspaceOf: 'helpdesk@acme.test' });
     }
     for (const subject of ['First', 'Second', 'Third']) await deliver(server, subject);
     await mailbox.settled();

@@ -256,12 +256,12 @@ test('the webhooks, their deliveries and what is released are those of the chose
   const { page, server } = await open(context);
   const { mailbox } = server;
   const sandbox = mailbox.createSandbox({ name: 'worker' });
-  const options = { url: 'http://127.0.0.1:9/sandbox', inbox: `helpdesk@${sandbox.domain}` };
+  const options = { url: 'http://127.0.0.1:9/sandbox', workspaceOf: `helpdesk@${sandbox.domain}` };
   await sandbox.addWebhook(options);
   await createWebhook(server, 'http://127.0.0.1:9/acme');
   mailbox.addFault({ on: 'delivery', kind: 'hold', times: 2 });
   await receiveMail(server, 'For Acme');
-  await sandbox.receiveMessage({ to: options.inbox, from: 'dana@customer.test' });
+  await sandbox.receiveMessage({ to: options.workspaceOf, from: 'dana@customer.test' });
   await page.goto(`${server.control}/#/webhooks?tenant=${sandbox.id}`);
   await page.getByRole('region', { name: 'Deliveries, 1 of 1' }).waitFor();
   await page.getByRole('button', { name: 'Release 1 held' }).click();
