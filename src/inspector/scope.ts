@@ -40,6 +40,18 @@ export function createNameFinder({ tenants }: Scope): (id: string | null | undef
   return (id) => (id == null ? undefined : names.get(id));
 }
 
+/** Returns the name of an inbox: the part of its address before the domain, and its sandbox unless that is chosen. */
+export function placeOfInbox({ tenants, tenant }: Scope, address: string, tenantId: string | null): string {
+  const owner = tenants.find(({ id }) => id === tenantId);
+  const local = localPartOf(address);
+  return owner?.isSandbox && tenant === undefined ? `${owner.name} / ${local}` : local;
+}
+
+/** Returns the part of an address before its domain. */
+export function localPartOf(address: string): string {
+  return address.replace(/@[^@]*$/, '');
+}
+
 /** Loads the tenants and the sandboxes. A sandbox that was created with a name is shown with this name. */
 export async function loadTenants(client: ControlClient): Promise<Tenant[]> {
   const [{ tenants }, { sandboxes }] = await Promise.all([client.listTenants(), client.listSandboxes()]);

@@ -1,7 +1,8 @@
-import { type ComponentChildren, createContext, h, type JSX } from 'preact';
+import { type ComponentChildren, createContext, Fragment, h, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import { tryParseJson } from '../basics/foreign-json.ts';
 import { parseSearch } from '../control/journal/from-entries/search-terms.ts';
+import { bareAddress, nameOf } from './views/mail/mail-types.ts';
 
 /** The characters that change the direction of a text. They can make a text look like a different text. */
 const DIRECTION_CONTROL = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
@@ -55,6 +56,39 @@ function mark(text: string, words: readonly string[]): ComponentChildren {
     start = end - 1;
   }
   return end === 0 ? text : [...parts, text.slice(end)];
+}
+
+/**
+ * A person such as `Dana <dana@customer.test>`: the name, and behind it the address, each in the direction of its own
+ * language. Otherwise the address of an Arabic name would stand on the other side of it.
+ */
+export function Person({ person, inside }: { readonly person: string; readonly inside?: UserTextProps['inside'] }) {
+  const name = nameOf(person);
+  return (
+    <>
+      <UserText inside={inside} text={name} />
+      {name !== person && (
+        <span class="soft">
+          {' '}
+          <UserText text={bareAddress(person)} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Several persons, as {@link Person} shows each. */
+export function People({ people, inside }: { people: readonly string[]; inside?: UserTextProps['inside'] }) {
+  return (
+    <>
+      {people.map((person, index) => (
+        <Fragment key={person}>
+          {index > 0 && ', '}
+          <Person person={person} inside={inside} />
+        </Fragment>
+      ))}
+    </>
+  );
 }
 
 /** Returns what a search looks for in a list of something else than mail: its words and quoted texts, in lower case. */
@@ -113,13 +147,26 @@ export function ClockTime({ at, isReal = false }: TimeProps) {
   return <TimeElement at={at} isReal={isReal} show={show} />;
 }
 
-type TimeElementProps = Required<TimeProps> & { show(timeMs: number, nowMs: number): ComponentChildren };
+/**
+ * Shows the time of day in UTC. The tooltip has the date and time in full and, with `afterMs`, how long it was after
+ * that time.
+ */
+export function TimeOfDay({ at, isReal = false, afterMs }: TimeProps & { readonly afterMs?: number | undefined }) {
+  const gap = afterMs === undefined ? '' : `, ${formatSpan(Date.parse(at) - afterMs)} after the one above`;
+  return <TimeElement at={at} isReal={isReal} more={gap} show={formatClock} />;
+}
+
+type TimeElementProps = Required<TimeProps> & {
+  /** What the tooltip says besides the time. */
+  readonly more?: string;
+  show(timeMs: number, nowMs: number): ComponentChildren;
+};
 
 /** A time as `show` writes it, with the date and time in full as its tooltip. */
-function TimeElement({ at, isReal, show }: TimeElementProps) {
+function TimeElement({ at, isReal, more = '', show }: TimeElementProps) {
   const { realMs, offsetMs } = useNow();
   return (
-    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}`}>
+    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}${more}`}>
       {show(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}
     </time>
   );

@@ -38,6 +38,19 @@ describe('the command palette', () => {
     expect(await readOptions(page)).toEqual([expect.stringMatching(/^\(no subject\).*lee@x\.test · a zebra.*Mail$/)]);
   });
 
+  test('offers only views before something is typed, so that Enter changes nothing', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    server.mailbox.clock.freeze();
+    const before = server.mailbox.clock.now();
+    await page.keyboard.press('Control+k');
+    const options = await readOptions(page);
+    expect(options.filter((text) => !text.endsWith('View'))).toEqual([]);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toMatch(/#\/run$/);
+    expect(server.mailbox.clock.now()).toEqual(before);
+  });
+
   test('advances the clock by an hour, freezes it and lets it run', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/run' });

@@ -7,7 +7,7 @@ import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
 import { SampleCard, sampleOf, useSamples } from '../../samples.tsx';
 import { useScope } from '../../scope.ts';
-import { Time, UserText } from '../../text.tsx';
+import { People, Person, Time, UserText } from '../../text.tsx';
 import { useFormer, useLoaded } from '../../use-loaded.ts';
 import { type Delivery, markOf } from '../webhooks/explain-delivery.ts';
 import { HiddenTextChip } from './compare/compare-tab.tsx';
@@ -36,6 +36,7 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
   return (
     <article aria-busy={isLoading}>
       <Head mail={mail} words={words} seen={seen} route={route} />
+      <Why mail={mail} />
       <LiveOnly>
         <p class="buttons">
           {createFollowUps(mail).map((initial, index) => (
@@ -53,9 +54,9 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
       </LiveOnly>
       <SampleOf mail={mail} />
       <Thread mail={mail} route={route} />
+      <Related mail={mail} />
       <Tabs mail={mail} words={words} route={route} seen={seen} />
       {judgedFrame}
-      <Related mail={mail} />
     </article>
   );
 }
@@ -96,24 +97,18 @@ function Head({ mail, words, seen, route }: PartProps & SeenProps) {
     <header>
       <UserText inside="h1" text={mail.subject || '(no subject)'} find={words} />
       <p>
-        <Person person={mail.from || '(no sender)'} /> <span class="soft">→</span>{' '}
-        {mail.to.map((person, index) => (
-          <>
-            {index > 0 && ', '}
-            <Person key={person} person={person} />
-          </>
-        ))}{' '}
-        <Time at={mail.receivedAt} />
+        <Person person={mail.from || '(no sender)'} inside="strong" /> <span class="soft">→</span>{' '}
+        <People people={mail.to} inside="strong" /> <Time at={mail.receivedAt} />
       </p>
       <Facts
         facts={[
-          ['Cc', mail.cc.length > 0 && <UserText text={mail.cc.join(', ')} />],
-          ['Bcc', mail.bcc.length > 0 && <UserText text={mail.bcc.join(', ')} />],
-          ['Reply to', mail.replyTo && <UserText text={mail.replyTo} />],
+          ['Cc', mail.cc.length > 0 && <People people={mail.cc} />],
+          ['Bcc', mail.bcc.length > 0 && <People people={mail.bcc} />],
+          ['Reply to', mail.replyTo && <Person person={mail.replyTo} />],
           ['Inbox', !shownAddresses.includes(mail.inbox) && mail.inbox],
         ]}
       />
-      <p class="buttons">
+      <p class="buttons chips">
         <Marks mail={mail} />
         <LiveOnly>
           <HiddenTextChip seen={seen} link={mailLink(route, mail.id, { tab: 'compare' })} />
@@ -121,22 +116,6 @@ function Head({ mail, words, seen, route }: PartProps & SeenProps) {
         </LiveOnly>
       </p>
     </header>
-  );
-}
-
-/** A name, followed by its address. */
-function Person({ person }: { readonly person: string }) {
-  const name = nameOf(person);
-  return (
-    <>
-      <UserText inside="strong" text={name} />
-      {name !== person && (
-        <span class="soft">
-          {' '}
-          <UserText text={bareAddress(person)} />
-        </span>
-      )}
-    </>
   );
 }
 
@@ -154,6 +133,37 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
+/** The colour of a step of a story, by its result. */
+const STEP_TONES = { good: 'good', bad: 'bad', unknown: 'warn' } as const;
+
+/**
+ * Why a received mail was answered or not: the steps of its story, which a failed test prints, too. Its line is there
+ * before the story is loaded, so that nothing below it moves.
+ */
+function Why({ mail: { id, direction, from } }: { readonly mail: MailDetails }) {
+  const { value } = useFormer(
+    useLoaded((client) => client.explainMail({ id }).catch(undefinedIfRefused), `story of ${id}`),
+  );
+  if (direction !== 'inbound') return null;
+  const linkOf = (step: string, [first, second]: readonly string[]) => {
+    if (step === 'arrival') return linkTo('run', undefined, { counterpart: bareAddress(from) });
+    if (step === 'webhooks') return linkTo('webhooks', second === undefined ? first : undefined, { search: id });
+    if (step === 'answer' && value?.sent.includes(first ?? '')) return linkTo('mail', first);
+    return linkTo('requests', first, first === undefined ? { search: id } : {});
+  };
+  return (
+    <ol class="why" aria-label="What became of it">
+      {(value?.steps ?? []).map(({ step, text, result, ids }) => (
+        <li key={step}>
+          <a href={linkOf(step, ids)} class={STEP_TONES[result]}>
+            {text}
+          </a>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 /** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail }: { readonly mail: MailDetails }) {
   const { id, direction, from, to, request, deliveries } = mail;
@@ -164,8 +174,7 @@ function Related({ mail }: { readonly mail: MailDetails }) {
   const runLink = linkTo('run', undefined, { counterpart });
   return (
     <>
-      <h2>Related</h2>
-      <nav class="buttons" aria-label="Related">
+      <nav class="buttons small" aria-label="Related">
         {request !== null && (
           <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
         )}

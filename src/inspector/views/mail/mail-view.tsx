@@ -27,7 +27,7 @@ function Mails({ route }: { readonly route: Route }) {
       aside={<MailboxTree route={route} />}
       list={
         <>
-          <ListTools route={route} />
+          <ListTools route={route} total={pages.total} />
           <MailList pages={pages} route={route} />
         </>
       }

@@ -4,7 +4,7 @@ import { LiveOnly } from '../../inspector.ts';
 import { useLinkKeys } from '../../link-keys.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
-import { type Tenant, useScope } from '../../scope.ts';
+import { localPartOf, type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';
 import { useMailDelivery } from './compose-form.tsx';
 
@@ -136,11 +136,6 @@ interface TreeLinkProps extends TreeProps {
   readonly name: string;
   /** What the tree shows of the name. Default: all of it. */
   readonly shownName?: string;
-}
-
-/** Returns the part of an address before its domain. */
-export function localPartOf(address: string): string {
-  return address.replace(/@[^@]*$/, '');
 }
 
 /** The link to the mail of a tenant, a workspace or an inbox, with how much is unread. */
