@@ -32,11 +32,12 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
 function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLoading: boolean }) {
   const [followUp, setFollowUp] = useState<NewMail>();
   const [seen, judgedFrame] = useSeenText(mail);
+  const told = useStory(mail.id);
   if (followUp) return <ComposeForm initial={followUp} route={route} cancel={() => setFollowUp(undefined)} />;
   return (
     <article aria-busy={isLoading}>
       <Head mail={mail} words={words} seen={seen} route={route} />
-      <Why mail={mail} />
+      <Why mail={mail} told={told} />
       <LiveOnly>
         <p class="buttons">
           {createFollowUps(mail).map((initial, index) => (
@@ -57,6 +58,7 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
       <Related mail={mail} />
       <Tabs mail={mail} words={words} route={route} seen={seen} />
       {judgedFrame}
+      <RelatedWebhooks told={told} />
     </article>
   );
 }
@@ -140,20 +142,18 @@ const STEP_TONES = { good: 'good', bad: 'bad', unknown: 'warn' } as const;
  * Why a received mail was answered or not: the steps of its story, which a failed test prints, too. Its line is there
  * before the story is loaded, so that nothing below it moves.
  */
-function Why({ mail: { id, direction, from } }: { readonly mail: MailDetails }) {
-  const { value } = useFormer(
-    useLoaded((client) => client.explainMail({ id }).catch(undefinedIfRefused), `story of ${id}`),
-  );
+function Why({ mail: { id, direction, from }, told }: StoryProps & { readonly mail: MailDetails }) {
+  const story = told?.story;
   if (direction !== 'inbound') return null;
   const linkOf = (step: string, [first, second]: readonly string[]) => {
     if (step === 'arrival') return linkTo('run', undefined, { counterpart: bareAddress(from) });
     if (step === 'webhooks') return linkTo('webhooks', second === undefined ? first : undefined, { search: id });
-    if (step === 'answer' && value?.sent.includes(first ?? '')) return linkTo('mail', first);
+    if (step === 'answer' && story?.sent.includes(first ?? '')) return linkTo('mail', first);
     return linkTo('requests', first, first === undefined ? { search: id } : {});
   };
   return (
     <ol class="why" aria-label="What became of it">
-      {(value?.steps ?? []).map(({ step, text, result, ids }) => (
+      {(story?.steps ?? []).map(({ step, text, result, ids }) => (
         <li key={step}>
           <a href={linkOf(step, ids)} class={STEP_TONES[result]}>
             {text}
@@ -173,36 +173,39 @@ function Related({ mail }: { readonly mail: MailDetails }) {
   const requestsLink = linkTo('requests', undefined, { search: id });
   const runLink = linkTo('run', undefined, { counterpart });
   return (
-    <>
-      <nav class="buttons small" aria-label="Related">
-        {request !== null && (
-          <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
-        )}
-        <ButtonLink icon={icons.ArrowLeftRight} text="Requests that name it" href={requestsLink} />
-        {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
-        <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
-      </nav>
-      <RelatedWebhooks id={id} />
-    </>
+    <nav class="buttons small" aria-label="Related">
+      {request !== null && (
+        <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
+      )}
+      <ButtonLink icon={icons.ArrowLeftRight} text="Requests that name it" href={requestsLink} />
+      {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
+      <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
+    </nav>
   );
 }
 
-/** Every webhook of the tenant: what became of its delivery of the mail, or why it was not called. */
-function RelatedWebhooks({ id }: { readonly id: string }) {
+/** Loads the story of a mail, and the deliveries that it names. The journal may no longer have the mail. */
+function useStory(id: string) {
   const load = async (client: ControlClient) => {
     const story = await client.explainMail({ id }).catch(undefinedIfRefused);
     const ids = story?.webhooks.flatMap(({ deliveries }) => deliveries) ?? [];
     const deliveries = await Promise.all(ids.map((id) => client.getDelivery({ id }).catch(undefinedIfRefused)));
-    return { webhooks: story?.webhooks ?? [], deliveries: deliveries.filter((one) => one !== undefined) };
+    return { story, deliveries: deliveries.filter((one) => one !== undefined) };
   };
-  const { value } = useLoaded(load, `webhooks of ${id}`);
-  if (!value || value.webhooks.length === 0) return null;
+  return useLoaded(load, `story of ${id}`).value;
+}
+
+type StoryProps = { readonly told: ReturnType<typeof useStory> };
+
+/** Every webhook of the tenant: what became of its delivery of the mail, or why it was not called. */
+function RelatedWebhooks({ told }: StoryProps) {
+  if (!told?.story || told.story.webhooks.length === 0) return null;
   return (
     <ul class="rows wrapped" aria-label="Webhooks of the tenant">
-      {value.webhooks.map(({ webhookId, url, skipped }) => (
+      {told.story.webhooks.map(({ webhookId, url, skipped }) => (
         <li key={webhookId}>
           {skipped !== null && <Chip icon={icons.CircleSlash} text="not called" />}
-          {value.deliveries
+          {told.deliveries
             .filter((delivery) => delivery.webhookId === webhookId)
             .map((delivery) => (
               <a key={delivery.id} href={linkTo('webhooks', delivery.id)}>
