@@ -109,7 +109,10 @@ export class ProcessAgent implements TrialAgent {
       });
     });
     const ended = new Promise<never>((_, reject) => {
+      let isReported = false;
       const report = (code: number | null, signal: NodeJS.Signals | null) => {
+        if (isReported) return;
+        isReported = true;
         const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
         const isLook = code === 0 && path !== undefined;
         const problem = this.#isReady

@@ -9,7 +9,7 @@ import { isNotSettled } from '../control/settled.ts';
 import type { ControlCallId } from '../control/table/routes.ts';
 import { runCall } from '../control/table/run-call.ts';
 import { AgentActivity, realNowMs } from '../control/verdicts/agent-activity.ts';
-import { decideOver, type Observed, type Over } from '../control/verdicts/decide-over.ts';
+import { decideOver, type ObservedAgent, type Over } from '../control/verdicts/decide-over.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../control/verdicts/evidence.ts';
 import type { TenantIds, TenantKeys } from '../fixture/keys-and-ids.ts';
 import type { ControllableMailbox, Mailbox, RequestSummary } from '../mailbox/without-msw.ts';
@@ -164,7 +164,7 @@ class TrialEnd extends Error {
 class NothingSent extends Error {}
 
 /** How an agent that is told in this way looks for what happened. */
-const LOOKS: Readonly<Record<Told, Observed['looks']>> = {
+const LOOKS: Readonly<Record<Told, ObservedAgent['looks']>> = {
   webhook: 'never',
   stream: 'never',
   poll: 'again',

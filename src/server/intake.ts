@@ -3,7 +3,7 @@ import { performance } from '../basics/real-timers.ts';
 import { showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Environment } from '../world/environment.ts';
-import { LIMITS, roomFor } from './server-limits.ts';
+import { LIMITS, memoryForClients } from './server-limits.ts';
 
 /** Counts the bytes of one request or mail, as they arrive, until it has been handled. */
 export interface ByteCounter {
@@ -57,7 +57,7 @@ export class Intake {
   #bytes = 0;
 
   constructor(environment: Pick<Environment, 'memory'>, nowMs = () => performance.now()) {
-    this.#maxBytes = roomFor(environment);
+    this.#maxBytes = memoryForClients(environment);
     this.#shareBytes = this.#maxBytes * LIMITS.share.value;
     this.#nowMs = nowMs;
   }

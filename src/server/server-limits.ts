@@ -103,6 +103,14 @@ export const LIMITS = {
     protects: PLACES,
     seen: 'its connection is closed',
   },
+  httpEnd: {
+    who: 'HTTP',
+    of: 'the time in which a client must end its side of a connection that the server has ended after its last reply',
+    value: 2_000,
+    unit: 'ms',
+    protects: PLACES,
+    seen: 'its connection is closed',
+  },
   httpBody: {
     who: 'HTTP',
     of: 'the body of a request that is no mail',
@@ -311,6 +319,6 @@ export const LIMITS = {
  * Returns the room for what is arriving from all clients together, and the same for what waits until they read it, in
  * bytes: half of the memory for mail, but at least the size of one mail in base64.
  */
-export function roomFor(environment: Pick<Environment, 'memory'>): number {
+export function memoryForClients(environment: Pick<Environment, 'memory'>): number {
   return Math.max(memoryForMail(environment) / 2, 2 * MAX_MAIL_BYTES);
 }

@@ -138,9 +138,9 @@ function encodeBytes(row: unknown, field: string | undefined): unknown {
  * millions of them can need more stack than there is.
  */
 function isBase64(text: string): boolean {
-  if (text === '' || text.length % 4 > 0 || /[^A-Za-z0-9+/=]/.test(text)) return false;
-  const padding = text.indexOf('=');
-  return padding < 0 || (padding >= text.length - 2 && text.endsWith('='));
+  if (text === '' || text.length % 4 > 0) return false;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return !/[^A-Za-z0-9+/]/.test(text.slice(0, text.length - padding));
 }
 
 /**

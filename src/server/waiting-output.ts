@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { showSize } from '../basics/size.ts';
-import type { Environment } from '../world/environment.ts';
-import { LIMITS, roomFor } from './server-limits.ts';
+import { type Environment, startTimer } from '../world/environment.ts';
+import { LIMITS, memoryForClients } from './server-limits.ts';
 import type { Log } from './server-log.ts';
 
 /** The limits of what waits until clients read it. */
@@ -48,17 +48,31 @@ interface Entry {
  * socket to which a library writes is watched instead.
  */
 export class WaitingOutput {
-  readonly #setTimer: Environment['setTimer'];
+  readonly #startTimer: typeof startTimer;
   readonly #log: Log | undefined;
   readonly #limits: OutputLimits;
   readonly #entries = new Map<Socket, Entry>();
   #bytes = 0;
-  #isChecking = false;
+  #isCheckPlanned = false;
 
-  constructor(environment: Environment, log: Log | undefined, limits: Partial<OutputLimits> = {}) {
-    this.#setTimer = environment.setTimer;
+  /**
+   * The checks repeat as long as bytes wait, so they use real timers, unless a test of this class runs them itself: the
+   * timers of the environment may be those of a user's test, which fire at once.
+   */
+  constructor(
+    environment: Pick<Environment, 'memory'>,
+    log: Log | undefined,
+    limits: Partial<OutputLimits> = {},
+    start = startTimer,
+  ) {
+    this.#startTimer = start;
     this.#log = log;
-    this.#limits = { maxBytes: roomFor(environment), stalledMs: LIMITS.stalled.value, checkMs: CHECK_MS, ...limits };
+    this.#limits = {
+      maxBytes: memoryForClients(environment),
+      stalledMs: LIMITS.stalled.value,
+      checkMs: CHECK_MS,
+      ...limits,
+    };
   }
 
   /** How many bytes wait for all clients together, as far as they are known. */
@@ -151,10 +165,10 @@ export class WaitingOutput {
   }
 
   #checkLater(): void {
-    if (this.#isChecking || this.#entries.size === 0) return;
-    this.#isChecking = true;
-    this.#setTimer(this.#limits.checkMs, () => {
-      this.#isChecking = false;
+    if (this.#isCheckPlanned || this.#entries.size === 0) return;
+    this.#isCheckPlanned = true;
+    this.#startTimer(this.#limits.checkMs, () => {
+      this.#isCheckPlanned = false;
       this.#check();
     });
   }

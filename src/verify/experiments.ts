@@ -50,7 +50,7 @@ const createExperiment =
 /** Create experiments that observe the status of a reply, its status and body, or the field names of its body. */
 export const statusOf = createExperiment(status);
 export const replyOf = createExperiment(statusAndBody);
-export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.mustSucceed(reply)));
+export const replyFieldsOf = createExperiment(async (reply, s) => fieldNames(await s.mustSucceed(reply)));
 
 /** Returns an experiment that observes whether a list shows the older of two items before the newer one. */
 export const orderOf =

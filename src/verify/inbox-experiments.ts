@@ -3,8 +3,8 @@ import {
   createInbox,
   type Experiments,
   fieldNames,
-  fieldsOf,
   isBefore,
+  replyFieldsOf,
   replyOf,
   resultOf,
   status,
@@ -121,7 +121,7 @@ export const inboxExperiments: Experiments = {
     return (await s.read(inbox.path)).email === inbox.email;
   },
 
-  'drafts.list.reply': fieldsOf(createInbox, ({ path }, s) => s.get(`${path}/drafts`)),
+  'drafts.list.reply': replyFieldsOf(createInbox, ({ path }, s) => s.get(`${path}/drafts`)),
   'drafts.list.order': async (s) => {
     const { inbox, reply } = await postDraft(s);
     const { id } = await s.add(`${inbox.path}/drafts`, { subject: 'Second' });

@@ -118,7 +118,7 @@ export function createRandomBytes(): (length: number) => Uint8Array {
 }
 
 /** Starts a timer of the platform that does not keep the process alive. */
-function startTimer(delayMs: number, callback: () => void): () => void {
+export function startTimer(delayMs: number, callback: () => void): () => void {
   const timer: unknown = setTimeout(callback, delayMs);
   if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer.unref as () => void)();
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>);

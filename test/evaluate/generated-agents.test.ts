@@ -140,7 +140,8 @@ class BackgroundAgent implements TrialAgent {
   readonly #built: Built;
   #access: AgentAccess | undefined;
   #url = '';
-  readonly #server = createServer(async (request, response) => {
+  // A busy process must not end a connection just when the next delivery is written to it.
+  readonly #server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const { event, messageId } = JSON.parse(await text(request));
     response.writeHead(200).end();
     if (this.#access && event === 'message.received')

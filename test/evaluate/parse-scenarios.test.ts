@@ -334,6 +334,15 @@ test('a part may be repeated by a reference, with the line of the part that is w
   ]);
 });
 
+test.for<[step: string, problem: string]>([
+  ['advance: 3h', '$.expect[0].answered names the mail "first", which no step delivers'],
+  ['null', '$.steps[0] must be'],
+  ['{ as: a }', '$.steps[0] must have exactly one step, and has none'],
+])('a step that delivers no mail gives no mail a name: %s', async ([step, problem]) => {
+  const problems = await problemsOf(`name: x\nsteps:\n  - ${step}\nexpect:\n  - answered: first\n`);
+  expect(problems.split('\n')).toEqual([expect.stringContaining(problem)]);
+});
+
 test('large files with many keys, references, steps or mistakes are read in time', async () => {
   const list = (count: number, part: (index: number) => string) => Array.from({ length: count }, (_, i) => part(i));
   const keys = list(50_000, (index) => `k${index}: 1`).join('\n');

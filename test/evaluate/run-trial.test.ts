@@ -173,7 +173,8 @@ class ServedAgent implements TrialAgent {
   access: AgentAccess | undefined;
   readonly handle: (access: AgentAccess, messageId: string) => Promise<unknown>;
   #url = '';
-  readonly #server = createServer(async (request, response) => {
+  // A busy process must not end a connection just when the next delivery is written to it.
+  readonly #server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const { event, messageId } = JSON.parse(await text(request));
     response.writeHead(200).end();
     if (this.access && event === 'message.received') await this.handle(this.access, messageId).catch(() => undefined);

@@ -1,7 +1,7 @@
 /** The files of `src/` that build expressions from texts, and for each what builds one of every kind. */
 export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
-  'src/cli/commands/add-mail.ts': async () => {
-    const { findFiles } = await import('../../src/cli/commands/add-mail.ts');
+  'src/cli/commands/read-data.ts': async () => {
+    const { findFiles } = await import('../../src/cli/commands/read-data.ts');
     await findFiles('no-folder/**/{a,b}?.eml');
     return findFiles('no-folder/*');
   },

@@ -7,7 +7,7 @@ import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { Intake } from '../../src/server/intake.ts';
 import { findClientToEnd } from '../../src/server/mail/client-limits.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../src/server/outgoing-fetch.ts';
-import { LIMITS, roomFor } from '../../src/server/server-limits.ts';
+import { LIMITS, memoryForClients } from '../../src/server/server-limits.ts';
 import { WorkQueue } from '../../src/server/work-queue.ts';
 import { callReceiver } from '../../src/service/delivery/call-receiver.ts';
 import { MAX_RECORDS_BYTES, memoryForRecords } from '../../src/world/environment.ts';
@@ -46,6 +46,11 @@ beforeAll(() => {
 afterAll(() => {
   Server.prototype.listen = listen;
 });
+
+/** Resolves with the socket of the server at a port that belongs to the socket of a client. */
+function socketOf(port: number, client: Socket): Promise<Socket> {
+  return until(() => servers.get(port)?.sockets.find(({ remotePort }) => remotePort === client.localPort));
+}
 
 /** Starts a server with every protocol, whose timers run when the probe says so. */
 async function start(context: TestContext, options: ServerOptions = {}) {
@@ -90,11 +95,7 @@ async function start(context: TestContext, options: ServerOptions = {}) {
         return received.trimEnd().split('\r\n').at(-1) ?? '';
       },
       /** The socket of the server. */
-      async serverSide() {
-        const find = () =>
-          servers.get(ports[protocol])?.sockets.find(({ remotePort }) => remotePort === socket.localPort);
-        return (await until(find)) as Socket;
-      },
+      serverSide: () => socketOf(ports[protocol], socket),
       /** Resolves when the server has read everything that was sent. */
       async isRead() {
         const side = await client.serverSide();
@@ -134,7 +135,7 @@ type Probe = (context: TestContext) => Promise<void> | void;
 const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
   share() {
     const intake = new Intake(LITTLE_MEMORY);
-    const room = roomFor(LITTLE_MEMORY);
+    const room = memoryForClients(LITTLE_MEMORY);
     const dropped: string[] = [];
     const counter = (client: string) =>
       intake.createCounter({ client: [client], onDropped: () => dropped.push(client) });
@@ -148,7 +149,7 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
     let nowMs = 0;
     const intake = new Intake(LITTLE_MEMORY, () => nowMs);
     const counter = () => intake.createCounter({ client: ['one'], onDropped: () => {} });
-    counter().add(roomFor(LITTLE_MEMORY));
+    counter().add(memoryForClients(LITTLE_MEMORY));
     nowMs = LIMITS.undisturbed.value;
     const next = counter();
     expect(next.add(1)?.code).toBe('STORAGE_FULL');
@@ -205,6 +206,20 @@ const PROBES: { readonly [Name in keyof typeof LIMITS]: Probe } = {
   },
   async httpIdle(context) {
     expect((await start(context)).httpServer().keepAliveTimeout).toBe(LIMITS.httpIdle.value);
+  },
+  async httpEnd(context) {
+    const { server } = await start(context);
+    const client = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    context.onTestFinished(() => void client.destroy());
+    await once(client, 'connect');
+    const side = await socketOf(server.port, client);
+    const startedAt = performance.now();
+    client.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    client.resume();
+    await once(client, 'end');
+    // The client has got the end of the server, and sends none of its own. A busy machine can only be later.
+    await until(() => side.destroyed);
+    expect(Math.ceil(performance.now() - startedAt)).toBeGreaterThanOrEqual(LIMITS.httpEnd.value);
   },
   async httpBody(context) {
     const { server } = await start(context);

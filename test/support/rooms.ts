@@ -9,7 +9,7 @@ interface Room {
 export const ROOMS: Readonly<Record<string, Room>> = {
   basics: {
     belongs:
-      'small helpers: JSON paths, base64, sizes, durations, URLs, the form and the check of options, named errors, suggestions for a wrong word, the version',
+      'small helpers: JSON paths, base64, sizes, durations, percentages, plurals, URLs, the form and the check of options, named errors, suggestions for a wrong word, the version',
     not: 'anything that knows of mail, of HTTP or of the service',
   },
   contract: {
@@ -24,7 +24,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
   },
   fixture: {
-    belongs: 'the format of fixtures: schema, defaults, checks, and the keys and ids by handle',
+    belongs:
+      'the format of fixtures: schema, defaults, checks, also of names such as handles and host names, and the keys and ids by handle',
     not: 'files, and how rows get into the store',
   },
   world: {
@@ -32,7 +33,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'what one tenant has: rows, a clock, faults; what comes from outside as an argument: time, randomness, `fetch`',
     not: 'what happens to a request or a mail',
     parts: {
-      store: 'worlds, rows, collections with their indexes, seeding; `database.ts` imports `@mswjs/data`',
+      store:
+        'worlds, rows, collections with their indexes, seeding; the parts of a world and of the mailbox, and what is saved of each of these owners; `database.ts` imports `@mswjs/data`',
       secrets: 'what is a secret in a text, in each usual encoding, and how it is hidden',
       journal: 'the journal: what has happened, its budgets, and those who want to know of it',
     },
@@ -59,7 +61,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       journal:
         'requests and entries as control calls show them, and the live feed; `from-entries/` is what control calls and the page on a trace both compute from these',
       mail: 'the mail of all inboxes, as rows: search, details, waits, removal',
-      state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
+      state:
+        'reset, checkpoints, differences, export; the whole state as a value, when it has changed, and its storage in a page; `server/` reads and writes the file of `--state`',
       samples: 'mails that agents often handle wrongly: a table for each family',
       faults:
         'the options of faults, in full and by name, and what becomes of them; `world/` has the faults that are set',
@@ -69,12 +72,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
   },
   mailbox: {
-    belongs: 'where all parts are put together, the adapters for fetch and msw, and what the main entry exports',
+    belongs:
+      'where all parts are put together, the options of a mailbox with their help, the adapters for fetch and msw, the errors for an msw that is missing or too old, and what the main entry exports',
     not: 'decisions that belong to one part; `node:*`',
   },
   server: {
     belongs:
-      'everything about sockets and files: `startServer`, its settings, the log, calls to receivers, the file that keeps the data, the middleware for express',
+      'everything about sockets and files: `startServer`, its settings, the log, calls to receivers, the state file (its lines, its lock, and its replacement), the middleware for express',
     not: 'flags and commands',
     parts: {
       http: 'HTTP requests, guards, pages, event streams, msw handlers that a user brings',
@@ -94,7 +98,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     },
   },
   evaluate: {
-    belongs: 'scenarios for agents: their format, agents, a trial, many trials, what they show, and the reports',
+    belongs:
+      'scenarios for agents: their format with its schema and the helpers for that, agents, a trial, many trials, what they show, and the reports',
     not: 'judging, which is in `control/verdicts/`; flags',
   },
   verify: {

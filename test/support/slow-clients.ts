@@ -17,7 +17,7 @@ export interface Conn {
 export function createOutput(limits: Partial<OutputLimits>) {
   const timers: (() => void)[] = [];
   const lines: string[] = [];
-  const setTimer = (_: number, callback: () => void) => {
+  const startTimer = (_: number, callback: () => void) => {
     timers.push(callback);
     return () => {};
   };
@@ -25,7 +25,7 @@ export function createOutput(limits: Partial<OutputLimits>) {
     const { name, text } = typeof line === 'function' ? line() : line;
     lines.push(`${name}: ${text}`);
   };
-  const output = new WaitingOutput(createEnvironment({ setTimer }), log, limits);
+  const output = new WaitingOutput(createEnvironment(), log, limits, startTimer);
   return {
     output,
     lines,

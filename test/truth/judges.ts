@@ -6,7 +6,7 @@ import { BOUNCE_SAMPLES } from '../../src/control/samples/bounce-samples.ts';
 import { INJECTION_SAMPLES } from '../../src/control/samples/injection-samples.ts';
 import { createInjection, PLACES } from '../../src/control/samples/made-injections.ts';
 import type { Sample } from '../../src/control/samples/sample.ts';
-import type { Observed } from '../../src/control/verdicts/candidates.ts';
+import type { ObservedMailbox } from '../../src/control/verdicts/candidates.ts';
 import type { SampleRules } from '../../src/control/verdicts/oracles.ts';
 import { createMatcherContext } from '../../src/evaluate/matcher-calls.ts';
 import { COLLECTOR, type Facts } from './agents.ts';
@@ -19,7 +19,7 @@ export type Truth = Answer | readonly Answer[];
 
 /** What is judged: a mailbox after an agent has worked in it, and the mail that it was about. */
 export interface Judged {
-  readonly mailbox: ControllableMailbox & Observed;
+  readonly mailbox: ControllableMailbox & ObservedMailbox;
   /** The mail that the agent was to look after. */
   readonly mail: { readonly id: string };
   readonly sample: Sample | undefined;

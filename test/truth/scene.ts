@@ -4,7 +4,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import type { EvaluatedTask } from 'agent-mailbox-mock/evaluate';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
-import type { Observed } from '../../src/control/verdicts/candidates.ts';
+import type { ObservedMailbox } from '../../src/control/verdicts/candidates.ts';
 import { type ImapTalk, talkTo } from '../support/imap-talk.ts';
 
 /** What an agent gets as a reply of the service. */
@@ -175,7 +175,7 @@ export interface Place {
 /** A mailbox or a sandbox in which a scene is, with what judges it. */
 export interface JudgedPlace extends Disposable {
   readonly place: Place;
-  readonly mailbox: ControllableMailbox & Observed;
+  readonly mailbox: ControllableMailbox & ObservedMailbox;
 }
 
 /** Creates a mailbox in this process. It has no SMTP, IMAP or MCP. */

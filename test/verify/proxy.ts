@@ -17,7 +17,8 @@ export async function startProxy(
   onUpgrade?: (socket: Socket, incoming: IncomingMessage, head: Buffer) => void,
 ): Promise<string> {
   const target = new URL(server.url);
-  const proxy = createServer((incoming, response) => {
+  // A busy process must not end a connection just when the next request is written to it.
+  const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, response) => {
     if (fault(incoming, response)) return;
     const { url = '/', method, headers } = incoming;
     const outgoing = request({ host: target.hostname, port: target.port, path: url, method, headers }, (reply) => {

@@ -12,7 +12,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the variables with which another program finds and uses a server: its URLs, a key of each tier below the
- * operator, and a login for SMTP and IMAP. Commands of this program read `AGENT_MAILBOX_URL` and `AGENT_MAILBOX_TOKEN`.
+ * operator, and, if it has IMAP, a login, which SMTP accepts too. Commands of this program read `AGENT_MAILBOX_URL` and `AGENT_MAILBOX_TOKEN`.
  */
 export function connectionVariables(server: AnyServer): Variables {
   const { url, controlToken, smtp, imap } = server;

@@ -34,7 +34,7 @@ export const start: RunCommand = async (terminal, flags) => {
   await Promise.race([terminal.interrupted, typed?.ended ?? terminal.interrupted]);
 };
 
-/** Runs the commands that a person types, if there is a terminal. The code for these commands is loaded only then. */
+/** Runs the commands that a person types, if there is a terminal. */
 async function loadTypedCommands(server: AnyServer, terminal: Terminal) {
   return terminal.readTypedLines && (await import('./typed-commands.ts')).runTypedCommands(server, terminal);
 }
@@ -60,7 +60,7 @@ export async function startWithData(settings: StartSettings, { print, reportLoad
   const read = async (status?: Terminal['showStatus']) =>
     file === undefined && mail.length === 0
       ? { fixtures: defaultFixture, isLarge: false }
-      : (await import('./add-mail.ts')).readData({ fixtures: file, mail }, print, status);
+      : (await import('./read-data.ts')).readData({ fixtures: file, mail }, print, status);
   try {
     const { fixtures, isLarge } = await read(showStatus);
     const server = await startServer({

@@ -2,7 +2,7 @@ import { toPrintableLines } from '../../basics/printable.ts';
 import { plural } from '../../basics/text.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { Candidate, Expected, SentMail } from '../verdicts/candidate.ts';
-import { describeRequest, type Observed } from '../verdicts/candidates.ts';
+import { describeRequest, type ObservedMailbox } from '../verdicts/candidates.ts';
 import type { Comparison, Miss, Range } from '../verdicts/compare.ts';
 import { readTraffic } from '../verdicts/evidence.ts';
 import { tellTogether } from '../verdicts/story-lines.ts';
@@ -15,7 +15,7 @@ import type { MatcherContext, MatcherResult } from './matcher-context.ts';
  */
 export function createResult(
   { utils, isNot = false }: MatcherContext,
-  mailbox: Pick<Observed, 'mask'>,
+  mailbox: Pick<ObservedMailbox, 'mask'>,
   matcher: keyof MailboxMatchers,
   pass: boolean,
   lines: () => readonly string[],
@@ -78,7 +78,7 @@ export function listRequests(requests: readonly RequestEntry[]): string[] {
 }
 
 /** Says how many requests and commands of agents there were, and lists them. */
-export function listJournal(mailbox: Observed): string[] {
+export function listJournal(mailbox: ObservedMailbox): string[] {
   if (mailbox.journalSize === 0) return ['The journal records no requests, because journalSize is 0.'];
   const requests = readTraffic(mailbox).map(({ data }) => data);
   if (requests.length === 0) return ['There was no request at all.'];
@@ -86,7 +86,7 @@ export function listJournal(mailbox: Observed): string[] {
 }
 
 /** Tells what became of the mails that a failure is about or, if it is about none, of the latest mails that arrived. */
-export function tellStories(mailbox: Observed, about: readonly { readonly data: SentMail['data'] }[]): string[] {
+export function tellStories(mailbox: ObservedMailbox, about: readonly { readonly data: SentMail['data'] }[]): string[] {
   const mails = about.length > 0 ? about : mailbox.journal({ kinds: ['mail-received'] });
   return tellStoriesOf(
     mailbox,
@@ -95,7 +95,7 @@ export function tellStories(mailbox: Observed, about: readonly { readonly data: 
 }
 
 /** Tells what became of the latest of these mails. */
-export function tellStoriesOf(mailbox: Observed, ids: readonly string[]): string[] {
+export function tellStoriesOf(mailbox: ObservedMailbox, ids: readonly string[]): string[] {
   return tellTogether(ids, (id) => mailbox.explain(id).lines);
 }
 

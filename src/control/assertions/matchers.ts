@@ -1,7 +1,7 @@
 import { plural } from '../../basics/text.ts';
 import { isRefused } from '../journal/from-entries/call-of.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
-import type { Observed } from '../verdicts/candidates.ts';
+import type { ObservedMailbox } from '../verdicts/candidates.ts';
 import {
   checkComplete,
   decide,
@@ -112,7 +112,12 @@ export const matchers = {
  *
  * @throws {Error} if an exception may allow each of them by what the journal did not keep.
  */
-function findRefusals(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Expectation[]) {
+function findRefusals(
+  context: MatcherContext,
+  mailbox: ObservedMailbox,
+  requests: RequestEntry[],
+  exceptions: Expectation[],
+) {
   const allowed = exceptions.map(({ expected, times }) => {
     const { matching, unknown } = findMatches(context, describeRequests(mailbox, expected, requests), expected);
     return { labels: matching.map(({ label }) => label), unknown, remaining: times.max };
@@ -137,7 +142,7 @@ function findRefusals(context: MatcherContext, mailbox: Observed, requests: Requ
  */
 function checkOwned(
   context: MatcherContext,
-  mailbox: Observed,
+  mailbox: ObservedMailbox,
   expected: Expectation['expected'],
   comparison: Comparison,
   amount: Amount,

@@ -48,7 +48,7 @@ export class Feeds {
     this.#worlds = worlds;
     this.#journals = journals;
     this.#readersOf = worlds.addPart('feed', () => new Readers());
-    this.#run = journals.realNowMs().toString(36);
+    this.#run = journals.processNowMs().toString(36);
     journals.subscribe(journals.feedKinds, (entry) => {
       const isForAll = journals.isForAllTenants(entry);
       const owners = isForAll ? worlds.owners() : [worlds, findOwner(worlds, entry.tenantId)];
@@ -109,7 +109,10 @@ export class Feeds {
     const number = next ? numberIn(worlds, next) : end + 1;
     const missed = position === 'unknown' ? null : typeof position === 'number' ? number - position - 1 : 0;
     if (missed !== 0) {
-      const common = { id: `${this.#run}-${number - 1}`, realTime: new Date(this.#journals.realNowMs()).toISOString() };
+      const common = {
+        id: `${this.#run}-${number - 1}`,
+        realTime: new Date(this.#journals.processNowMs()).toISOString(),
+      };
       return { value: { ...common, kind: 'gap' as const, missed }, position: number - 1 };
     }
     if (!next) return undefined;

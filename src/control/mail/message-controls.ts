@@ -71,13 +71,13 @@ export function createMessageControls(scope: ControlScope): MessageControls {
   return {
     messages(filter = {}) {
       const parsed = parseOrRefuse('The filter', mailFilter(), filter);
-      return selectMail(log.list(worldsOf(worlds, parsed.tenant)), parsed, findInbox).map(show);
+      return selectMail(log.list(findWorlds(worlds, parsed)), parsed, findInbox).map(show);
     },
     async waitForMessage(options) {
       const parsed = parseOrRefuse('The input of waitForMessage', waitOptions(), options);
       const { timeout = DEFAULT_TIMEOUT_MS, sandbox, ...filter } = parsed;
       const tenant = sandbox ?? filter.tenant;
-      const list = () => log.list(worldsOf(worlds, tenant));
+      const list = () => log.list(findWorlds(worlds, { tenant }));
       const present = selectMail(list(), filter, findInbox).at(-1);
       if (present) return show(present);
       const timeoutMs = parseDuration(timeout);
@@ -92,11 +92,6 @@ export function createMessageControls(scope: ControlScope): MessageControls {
     },
     clearMail: (selection = {}) => remove(findMail(scope, parseOrRefuse('The selection', mailSelection(), selection))),
   };
-}
-
-/** Returns the worlds whose mail a call reads; for a sandbox, only its own world. @throws {ApiError} NOT_FOUND */
-function worldsOf(worlds: ReachableWorlds, tenant: string | undefined): World[] {
-  return findWorlds(worlds, { tenant: worlds.sandboxId ?? tenant });
 }
 
 function show({ world, message, streams }: LoggedMail): Mail {

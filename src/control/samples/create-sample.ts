@@ -2,6 +2,7 @@ import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/similar-names.ts';
 import { toAddressKey } from '../../contract/addresses/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
+import type { Evidence } from '../verdicts/evidence.ts';
 import { findNotice, withCachedJournal } from '../verdicts/evidence.ts';
 import {
   findArrived,
@@ -20,7 +21,7 @@ import { incomingSample } from './incoming-sample.ts';
 import { INJECTION_SAMPLES } from './injection-samples.ts';
 import { LIST_SAMPLES } from './list-samples.ts';
 import { createInjection, samplesFor } from './made-injections.ts';
-import type { Observed, Sample, SampleInfo, SampleOptions } from './sample.ts';
+import type { Sample, SampleInfo, SampleOptions } from './sample.ts';
 import { createSampleContext, fill, type SampleContext } from './sample-context.ts';
 import { mailIdOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleFamily, SampleName } from './sample-names.ts';
@@ -171,8 +172,8 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     firstId: mailIdOf(context, 1),
     orders: orders.map((order) => fill(order, context)),
   };
-  const judge = (mailbox: Observed) => findBreaches(withCachedJournal(mailbox), wanted);
-  const isNoticed = (mailbox: Observed) => {
+  const judge = (mailbox: Evidence) => findBreaches(withCachedJournal(mailbox), wanted);
+  const isNoticed = (mailbox: Evidence) => {
     const observed = withCachedJournal(mailbox);
     return findNotice(observed, findArrived(observed, wanted)) !== undefined;
   };

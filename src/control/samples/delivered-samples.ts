@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { type FieldsOf, lazy } from '../../basics/lazy-schema.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/parts.ts';
+import type { Evidence } from '../verdicts/evidence.ts';
 import { LOST_READS, withCachedJournal } from '../verdicts/evidence.ts';
 import type { Breach } from '../verdicts/oracles.ts';
-import type { Observed, Sample, SampleInfo } from './sample.ts';
+import type { Sample, SampleInfo } from './sample.ts';
 
 /** A sample that was delivered. */
 export interface DeliveredSample {
@@ -54,7 +55,7 @@ export interface Judgement {
 }
 
 /** Returns what an agent did with a sample. */
-export function judgeSample(mailbox: Observed, sample: Sample): Judgement {
+export function judgeSample(mailbox: Evidence, sample: Sample): Judgement {
   const breaches = sample.breaches(mailbox);
   if (breaches.length > 0) return { result: 'breached', breaches, doubts: [] };
   if (!sample.hasOracle) return { result: 'unknown', breaches, doubts: ['the sample has no oracle'] };
@@ -112,7 +113,7 @@ export const samplesReply = lazy(() => z.strictObject({ samples: z.array(sampleR
 
 /** Shows samples with their results. It reads the mailbox once for all of them, because the mailbox may be large. */
 export function showSamples(
-  mailbox: Observed & { samples(): readonly DeliveredSample[] },
+  mailbox: Evidence & { samples(): readonly DeliveredSample[] },
 ): z.infer<ReturnType<typeof sampleReply>>[] {
   const delivered = mailbox.samples();
   if (delivered.length === 0) return [];

@@ -53,12 +53,14 @@ export function createControl(
     const constant = constantReplies.get(row);
     if (constant) return constant;
     const { sandbox, ...parameters } = query;
-    if (worlds?.isOver(epoch, worlds.get(String(sandbox).toLowerCase()))) throw createResetError();
-    const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
+    // A reset while the body arrived ends the call.
+    const world = sandbox === undefined ? undefined : worlds?.get(String(sandbox).toLowerCase());
+    if (worlds?.isOver(epoch, world)) throw createResetError();
+    const selected = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request.headers) };
     const { headers, signal } = request;
     const input = { params, headers, signal, query: parameters, body, process } as never;
-    const reply = await writers[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
+    const reply = await writers[row.content ?? 'application/json'](await row.run(selected, input, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }

@@ -104,6 +104,7 @@ class Mailbox:
         body: Optional[Dict[str, Any]] = None,
         content: str = "application/json",
         takes_sandbox: bool = False,
+        keeps_none: bool = False,
     ) -> Any:
         fields = _given(query or {})
         if takes_sandbox and self._sandbox_id is not None:
@@ -115,7 +116,7 @@ class Mailbox:
         data = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            data = json.dumps(_given(body)).encode("utf-8")
+            data = json.dumps(body if keeps_none else _given(body)).encode("utf-8")
         try:
             reply = _OPENER.open(Request(url, data=data, headers=headers, method=method))
         except HTTPError as error:
@@ -267,6 +268,8 @@ function writeMethod(method: string, path: string, operation: OpenApiOperation):
   const call = [`"${method}"`, `${inPath.length > 0 ? 'f' : ''}"${target}"`];
   if (inQuery.length > 0) call.push(`query=${writeFields(inQuery)}`);
   if (inBody) call.push(`body=${takesAnyFields ? 'fields' : writeFields(inBody)}`);
+  // There, None is a value of its own, such as that of a behaviour at the start.
+  if (takesAnyFields) call.push('keeps_none=True');
   if (content !== 'application/json') call.push(`content="${content}"`);
   if (parameters.some(({ name }) => name === 'sandbox')) call.push('takes_sandbox=True');
   return `    def ${wrap(`${toSnakeCase(operationId)}(`, signature, `) -> ${RETURNED[content]}:`, 4)}

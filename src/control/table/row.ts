@@ -33,8 +33,11 @@ export interface OwnProcess {
 
 /** What a control call gets: the parts of its request, and the process that answers. */
 export interface ControlInput<Params = unknown, Query = unknown, Body = unknown> {
+  /** As they stand in the path; the schema only describes them. */
   readonly params: Params;
+  /** Checked by the schema. */
   readonly query: Query;
+  /** A JSON object that is not checked yet: see `ControlDefinition.body`. */
   readonly body: Body;
   readonly headers: HeaderReader;
   /** Is aborted when the client disconnects. */

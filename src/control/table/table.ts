@@ -176,8 +176,7 @@ const PROCESS_ROWS = {
   createSandbox: defineControl(
     'Creates a sandbox: a copy of a tenant with keys, ids and a domain of its own.',
     {
-      takesSandbox: false, // `createSandbox()` of the mailbox checks this body, so a call over HTTP gets the same errors as a call in code.
-      // Here the schema is only for types and the OpenAPI document.
+      takesSandbox: false,
       body: sandboxOptions(),
       maxBodyBytes: 2 * MAX_MAIL_BYTES,
       reply: sandboxReply,

@@ -4,12 +4,12 @@ import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { resultOf } from '../journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../journal/request-entry.ts';
-import type { Observed } from './decide-over.ts';
+import type { ObservedAgent } from './decide-over.ts';
 
 /** What is known of an agent before it runs. */
 export interface ActivityOptions {
-  /** How it looks for what happened, as `Observed` says. */
-  readonly looks: Observed['looks'];
+  /** How it looks for what happened, as `ObservedAgent` says. */
+  readonly looks: ObservedAgent['looks'];
   /** Whether nothing tells when it is ready, so that it may start slowly. */
   readonly startsUnseen: boolean;
   /** The id of its inbox. */
@@ -126,10 +126,12 @@ export class AgentActivity {
   }
 
   /** Returns what was observed until now. */
-  observe(known: Pick<Observed, 'limitMs' | 'quietMs' | 'hasBreached'> & { isAtWork: boolean; saidDone: boolean }) {
+  observe(
+    known: Pick<ObservedAgent, 'limitMs' | 'quietMs' | 'hasBreached'> & { isAtWork: boolean; saidDone: boolean },
+  ) {
     const { isAtWork, saidDone, ...others } = known;
     const { requests, deliveries } = this.#mailbox.openCalls();
-    const observed: Observed = {
+    const observed: ObservedAgent = {
       ...others,
       nowMs: realNowMs(),
       longestGapMs: this.#longestGapMs,

@@ -19,7 +19,7 @@ import { isBodyCut, type Lack, lackOfHeader, lackOfMasked, lacksParts, NOT_KEPT 
 import type { MailStory } from './story.ts';
 
 /** The part of a mailbox or a sandbox that the matchers read. */
-export interface Observed extends Evidence {
+export interface ObservedMailbox extends Evidence {
   readonly behaviours: Pick<BehaviourValues, 'sending.plus-tags'>;
   requests(filter?: RequestFilter): RequestEntry[];
   deliveries(filter?: DeliveryFilter): Delivery[];
@@ -31,7 +31,7 @@ export interface Observed extends Evidence {
 }
 
 /** Checks that `expect()` was called with a mailbox or a sandbox, and returns it. */
-export function parseMailbox(received: unknown): Observed {
+export function parseMailbox(received: unknown): ObservedMailbox {
   const methods = [
     'journal',
     'journalLosses',
@@ -43,7 +43,7 @@ export function parseMailbox(received: unknown): Observed {
     'mask',
     'settled',
   ] as const;
-  if (methods.every((name) => typeof Object(received)[name] === 'function')) return received as Observed;
+  if (methods.every((name) => typeof Object(received)[name] === 'function')) return received as ObservedMailbox;
   throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
 }
 
@@ -53,7 +53,7 @@ export function parseMailbox(received: unknown): Observed {
  * @throws {Error} if the journal keeps no requests.
  */
 export function readRequests(
-  mailbox: Pick<Observed, 'journalSize' | 'requests'>,
+  mailbox: Pick<ObservedMailbox, 'journalSize' | 'requests'>,
   filter: RequestFilter = {},
 ): RequestEntry[] {
   if (mailbox.journalSize > 0) return mailbox.requests(filter);
@@ -69,7 +69,7 @@ export interface Refusals {
 }
 
 /** Returns these refusals. The whole mailbox has none, because its requests are those of everybody. */
-export function readRefusals(mailbox: Pick<Observed, 'journal'>): Refusals {
+export function readRefusals(mailbox: Pick<ObservedMailbox, 'journal'>): Refusals {
   if ('createSandbox' in mailbox) return { foreign: [], unowned: [] };
   const refusals = mailbox.journal({ kinds: ['refusal'] });
   const describe = ({ data }: JournalEntry<'refusal'>, key: string): Candidate => ({
@@ -108,12 +108,12 @@ export function checkComplete(mailbox: Evidence, kinds: readonly JournalEntry['k
  * IMAP that do the same are among them; if the name or the result of a command is expected, all commands are. In a
  * sandbox, so are refused requests that name it without one of its keys.
  */
-export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
+export function listRequestCandidates(mailbox: ObservedMailbox, expected: Expected): Candidate[] {
   const requests = describeRequests(mailbox, expected, readRequests(mailbox, { protocol: 'http' }));
   return [...requests, ...listCommands(mailbox, expected), ...readRefusals(mailbox).foreign];
 }
 
-function listCommands(mailbox: Observed, expected: Expected): Candidate[] {
+function listCommands(mailbox: ObservedMailbox, expected: Expected): Candidate[] {
   if (expected.operation !== undefined) return readCommandRequests(mailbox).map(describeCommand);
   if (expected.command === undefined && expected.result === undefined) return [];
   const commands = readRequests(mailbox).filter(({ protocol }) => protocol !== 'http');
@@ -137,7 +137,7 @@ function describeCommand({ entry, operation, body }: CommandRequest): Candidate 
 
 /** Describes requests as candidates. @throws {ApiError} VALIDATION_ERROR for an unknown operation. */
 export function describeRequests(
-  mailbox: Observed,
+  mailbox: ObservedMailbox,
   expected: Expected,
   requests: readonly RequestEntry[],
 ): Candidate[] {
@@ -150,21 +150,21 @@ export function describeRequests(
 }
 
 /** Lists the deliveries as candidates. */
-function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
+function listDeliveries(mailbox: ObservedMailbox, expected: Expected): Candidate[] {
   // This call throws if the kind of event or the state is unknown.
   mailbox.deliveries(pickTexts(expected, 'event', 'state'));
   return mailbox.deliveries().map(describeDelivery);
 }
 
 /** Lists the sent mail as candidates, also if it was deleted since. */
-export function listSentMail(mailbox: Observed): Candidate[] {
+export function listSentMail(mailbox: ObservedMailbox): Candidate[] {
   const traffic = readTraffic(mailbox);
   const plusTags = mailbox.behaviours['sending.plus-tags'];
   return mailbox.journal({ kinds: ['mail-sent'] }).map((entry) => describeMail(entry, traffic, plusTags));
 }
 
 /** Lists the mails that were to be sent and were refused, as candidates. What a refused mail is not known to have is not kept. */
-export function listRefusedMail(mailbox: Observed): Candidate[] {
+export function listRefusedMail(mailbox: ObservedMailbox): Candidate[] {
   const plusTags = mailbox.behaviours['sending.plus-tags'];
   const readAttempt = createAttemptReader(mailbox);
   return mailbox.journal({ kinds: ['refused-request'] }).flatMap((entry): Candidate[] => {
@@ -192,7 +192,7 @@ export function listRefusedMail(mailbox: Observed): Candidate[] {
  * Lists the drafts that clients wrote, as candidates, each with what it was before it was changed. With `exists`, only
  * those that still exist, as they are.
  */
-export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[] {
+export function listDrafts(mailbox: ObservedMailbox, { exists }: Expected): Candidate[] {
   const plusTags = mailbox.behaviours['sending.plus-tags'];
   return listChanged(mailbox, 'draft', exists === true).map((versions) => {
     const [draft, ...former] = versions.map(({ data }) => describeDraft(data.row as ShownDraft, plusTags));
@@ -232,7 +232,7 @@ function fieldsOfDraft(draft: ShownDraft, plusTags: PlusTags): Candidate['fields
  * Lists the objects of one kind that clients created, as candidates, each with what it was before it was changed. With
  * `exists`, only those that still exist, as they are.
  */
-export function listCreated(mailbox: Observed, { object, exists }: Expected): Candidate[] {
+export function listCreated(mailbox: ObservedMailbox, { object, exists }: Expected): Candidate[] {
   return listChanged(mailbox, String(object), exists === true, true).map((versions) => {
     const [fields = {}, ...former] = versions.map(({ data }) => ({
       object: { shown: data.object },
@@ -248,7 +248,7 @@ export function listCreated(mailbox: Observed, { object, exists }: Expected): Ca
 type Versions = readonly [JournalEntry<'change'>, ...JournalEntry<'change'>[]];
 
 /** Returns the versions of each object of a kind, or of those that were created; only the present one if it must exist. */
-function listChanged(mailbox: Observed, object: string, mustExist: boolean, mustBeCreated = false): Versions[] {
+function listChanged(mailbox: ObservedMailbox, object: string, mustExist: boolean, mustBeCreated = false): Versions[] {
   const byId = new Map<string, JournalEntry<'change'>[]>();
   for (const entry of mailbox.journal({ kinds: ['change'] })) {
     if (entry.data.object !== object) continue;
@@ -285,7 +285,7 @@ export const SEARCHES = {
  * @throws {Error} if that depends on what was not kept, with what this is and what can be done.
  */
 export function decide(
-  mailbox: Observed,
+  mailbox: ObservedMailbox,
   kinds: readonly JournalEntry['kind'][] | undefined,
   comparison: Comparison,
   amount: Amount,

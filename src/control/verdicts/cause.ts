@@ -42,7 +42,7 @@ export interface Cause {
 }
 
 /** Whether something is so; `unknown` if the journal does not decide it. */
-export type Answer = 'yes' | 'no' | 'unknown';
+export type YesNoUnknown = 'yes' | 'no' | 'unknown';
 
 /** Finds out why mails were written, from the mails that arrived before. */
 export interface CauseFinder {
@@ -53,17 +53,17 @@ export interface CauseFinder {
   /** Returns why a mail was written. What it names comes first; address and subject count only if nothing else does. */
   causeOf(written: JudgedMail): Cause;
   /** Returns whether a mail was written because of some mails: for one of them, or to pass one of them on. */
-  isCausedBy(written: JudgedMail, mails: readonly MailEntry[]): Answer;
+  judgeCausedBy(written: JudgedMail, mails: readonly MailEntry[]): YesNoUnknown;
   /**
    * Returns whether a mail answers one of some mails: it goes to the one who wrote it, and names it, repeats it or has
    * its subject. A forward is no answer.
    */
-  isAnswerTo(written: JudgedMail, mails: readonly MailEntry[]): Answer;
+  judgeAnswerTo(written: JudgedMail, mails: readonly MailEntry[]): YesNoUnknown;
   /**
    * Returns whether a mail passes on one of some mails: the API forwarded it, it is attached, or its whole text or its
    * subject with `Fwd:` is in a mail to somebody who did not write it. An answer to the writer may quote it.
    */
-  isForwardOf(written: JudgedMail, mails: readonly MailEntry[]): Answer;
+  judgeForwardOf(written: JudgedMail, mails: readonly MailEntry[]): YesNoUnknown;
 }
 
 /** A text must have so many letters and digits before its repetition shows that a mail was written because of it. */
@@ -74,7 +74,10 @@ const PREFIX = /^\s*(?:re|aw|sv|vs|fwd?|wg|tr|rv|i)\s*:/i;
 
 const FORWARD_PREFIX = /^\s*(?:fwd?|wg|tr|rv|i)\s*:/i;
 
-/** Returns the persons to whom an answer to a mail goes. */
+/**
+ * Returns the persons who count as the writer of a mail: first the one to whom an answer goes (`Reply-To`, or else `From`),
+ * then the one in `From`.
+ */
 export function writersOf({ mail }: MailEntry['data']): string[] {
   return [mail.replyTo, mail.from].flatMap((address) => (address ? personOf(address) : []));
 }
@@ -91,6 +94,7 @@ export function createCauseFinder(evidence: Evidence): CauseFinder {
   const receivedById = groupBy(received, ({ data }) => [data.mail.id]);
   const receivedByMessageId = groupBy(received, ({ data }) => [data.mail.messageIdHeader]);
   const sentByMessageId = groupBy(sent, ({ data }) => [data.mail.messageIdHeader]);
+  // That somebody wrote before the start is no reason to write now: only what arrived since counts.
   const arrivedByWriter = groupBy(arrived, ({ data }) => new Set(writersOf(data)));
   const receivedBySubject = groupBy(received, ({ data }) => [coreOf(data.mail.subject)]);
   const wordsByMail = new Map(
@@ -198,41 +202,41 @@ export function createCauseFinder(evidence: Evidence): CauseFinder {
     return { by: 'nothing', reasons: [] };
   };
 
-  const isForwardOf = (written: JudgedMail, mails: readonly MailEntry[]): Answer => {
+  const judgeForwardOf = (written: JudgedMail, mails: readonly MailEntry[]): YesNoUnknown => {
     const ids = new Set(mails.map(({ data }) => data.mail.messageIdHeader));
     if (written.forwardOf !== undefined && ids.has(written.forwardOf)) return 'yes';
     const others = mails.filter(({ data }) => {
       const writers = writersOf(data);
       return written.recipients.some((recipient) => !writers.includes(recipient));
     });
-    const byText = isReason(findRepeated(written), others);
+    const byText = judgeReasons(findRepeated(written), others);
     if (byText === 'yes' || !FORWARD_PREFIX.test(written.subject)) return byText;
     const named = findNamed(written);
-    const bySubject = isReason(named.length > 0 ? named : findBySubject(written), others);
+    const bySubject = judgeReasons(named.length > 0 ? named : findBySubject(written), others);
     return bySubject === 'no' ? byText : bySubject;
   };
 
-  const isAnswerTo = (written: JudgedMail, mails: readonly MailEntry[]): Answer => {
+  const judgeAnswerTo = (written: JudgedMail, mails: readonly MailEntry[]): YesNoUnknown => {
     if (written.forwardOf !== undefined) return 'no';
     const own = mails.filter(({ data }) => writersOf(data).some((writer) => written.recipients.includes(writer)));
     if (own.length === 0) return 'no';
     const { by, reasons } = causeOf(written);
-    return by === 'address' ? 'no' : isReason(reasons, own);
+    return by === 'address' ? 'no' : judgeReasons(reasons, own);
   };
 
-  const isCausedBy = (written: JudgedMail, mails: readonly MailEntry[]): Answer => {
+  const judgeCausedBy = (written: JudgedMail, mails: readonly MailEntry[]): YesNoUnknown => {
     const { reasons } = causeOf(written);
-    const byCause = isReason(reasons, mails);
+    const byCause = judgeReasons(reasons, mails);
     if (byCause === 'yes') return byCause;
-    const byForward = isForwardOf(written, mails);
+    const byForward = judgeForwardOf(written, mails);
     return byForward === 'no' ? byCause : byForward;
   };
 
   return {
     causeOf,
-    isCausedBy,
-    isAnswerTo,
-    isForwardOf,
+    judgeCausedBy,
+    judgeAnswerTo,
+    judgeForwardOf,
     describeSent(entry) {
       const { mail, forwardOf } = entry.data;
       const requests = trafficByMail.get(mail.id) ?? [];
@@ -299,7 +303,7 @@ export function readSeenText({
 }
 
 /** Says whether one of some mails is the reason for something. */
-function isReason(reasons: Cause['reasons'], mails: readonly MailEntry[]): Answer {
+function judgeReasons(reasons: Cause['reasons'], mails: readonly MailEntry[]): YesNoUnknown {
   const ids = new Set(mails.map(({ data }) => data.eventId));
   const isOne = ({ data }: MailEntry) => ids.has(data.eventId);
   if (reasons.some((group) => group.every(isOne))) return 'yes';

@@ -1,5 +1,5 @@
 /** What was observed of an agent and its mailbox at one moment. All times are real, in milliseconds since 1970. */
-export interface Observed {
+export interface ObservedAgent {
   /** The present time. */
   readonly nowMs: number;
   /** When the real time is up. */
@@ -45,7 +45,7 @@ export type Over = 'done' | 'breach' | 'silence' | 'time';
 export type Decision = { readonly over: Over } | { readonly goOnUntilMs: number };
 
 /** How long nothing may come from an agent: the quiet time, and the longest gap that the agent has shown. */
-export function neededQuietMs({ quietMs, longestGapMs }: Pick<Observed, 'quietMs' | 'longestGapMs'>): number {
+export function neededQuietMs({ quietMs, longestGapMs }: Pick<ObservedAgent, 'quietMs' | 'longestGapMs'>): number {
   return quietMs + longestGapMs;
 }
 
@@ -60,7 +60,7 @@ const INTERVALS_UNTIL_STOPPED = 5;
  * is up or, if it looked at intervals, until it has not looked for five of them. An agent to which a look has shown
  * something new may be thinking, until it looks again or acts.
  */
-export function decideOver(observed: Observed): Decision {
+export function decideOver(observed: ObservedAgent): Decision {
   const { nowMs, limitMs, hasBreached, saidDone, openCalls, mayStillStart, looks } = observed;
   const { lastChangeMs, lastActMs, lastNewsMs, lastOtherMs, lastLookMs, lookIntervalMs } = observed;
   if (hasBreached) return { over: 'breach' };

@@ -2,7 +2,10 @@ import type { ShownPart } from '../../service/journal/entry-data.ts';
 import type { JournalEntry, JournalLosses, JournalQuery } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 
-/** The part of a mailbox or a sandbox that shows what has happened. Verdicts rest on nothing else. */
+/**
+ * The part of a mailbox or a sandbox that shows what has happened. Verdicts about mail rest on
+ * nothing else; those about deliveries also read their log.
+ */
 export interface Evidence {
   /** How many requests of each tenant the journal keeps. */
   readonly journalSize: number;
@@ -14,7 +17,7 @@ export interface Evidence {
   journalLosses(): JournalLosses;
 }
 
-/** A mail of the journal: one that arrived, or one that was sent. */
+/** A mail of the journal: one that arrived, was sent, or was there at the start. */
 export type MailEntry = JournalEntry<'mail-received' | 'mail-sent'> | JournalEntry<'mail-at-start'>;
 
 /** A request, or a command of SMTP or IMAP. */
@@ -33,6 +36,7 @@ export function readTraffic(evidence: Evidence): TrafficEntry[] {
 /** Returns the mail that was sent after another mail arrived or was sent. */
 export function sentAfter(evidence: Evidence, { data }: MailEntry): JournalEntry<'mail-sent'>[] {
   const all = readMail(evidence);
+  // A mail that was there at the start is not in this list (-1), so all mail counts as later.
   const start = all.findIndex((each) => each.data.eventId === data.eventId);
   return all.slice(start + 1).flatMap((entry) => (entry.kind === 'mail-sent' ? entry : []));
 }

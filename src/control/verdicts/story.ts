@@ -208,14 +208,15 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
     lines.push(`${labelOf(data)} claims by its traceparent that a delivery of this mail led to it.`);
   }
   const causes = createCauseFinder(evidence);
-  const isCaused = (each: JournalEntry<'mail-sent'>) => causes.isCausedBy(causes.describeSent(each), [entry]) === 'yes';
+  const isCaused = (each: JournalEntry<'mail-sent'>) =>
+    causes.judgeCausedBy(causes.describeSent(each), [entry]) === 'yes';
   const sent = isReceived ? sentAfter(evidence, entry).filter(isCaused) : [];
   for (const each of sent) {
     const [by] = requestsOf(traffic, each);
     const to = recipientsOf(each.data).join(', ');
     lines.push(`${timeOf(each)} ${quote(each.data.mail.subject)} was sent to ${to}${by ? ` by ${by.id}` : ''}.`);
   }
-  const refused = isReceived ? later.filter(({ data }) => isRefused(data) && isAnswerTo(data, id)) : [];
+  const refused = isReceived ? later.filter(({ data }) => isRefused(data) && answersByPath(data, id)) : [];
   for (const { data } of refused.slice(0, MAX_REQUESTS)) lines.push(`An answer to it was refused: ${labelOf(data)}.`);
   if (isReceived && sent.length === 0) {
     if (isDropped('mail-sent')) lines.push('The journal no longer shows whether anything was sent because of it.');
@@ -299,7 +300,7 @@ function tellDeliveriesInShort(deliveries: readonly Delivery[], told: readonly W
 /** The operations that answer or forward the mail in their path. */
 const ANSWERING: ReadonlySet<OperationId> = new Set(['replyToMessage', 'replyAllToMessage', 'forwardMessage']);
 
-function isAnswerTo({ operation, path }: RequestEntry, messageId: string): boolean {
+function answersByPath({ operation, path }: RequestEntry, messageId: string): boolean {
   return operation !== null && ANSWERING.has(operation) && path.toLowerCase().includes(messageId);
 }
 

@@ -2,6 +2,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clearTimeout, setImmediate, setTimeout } from '../../basics/real-timers.ts';
+import { LIMITS } from '../server-limits.ts';
 import { releaseRequest } from './node-adapter.ts';
 
 /** A request of Node. */
@@ -149,16 +150,13 @@ function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** The time that a client has to end its side of a closing connection. */
-const LINGER_MS = 2_000;
-
 /**
  * Ends a connection after all written bytes are sent, and keeps reading until the client ends it too. Closing a socket
  * with unread bytes would reset the connection, and the client could lose a reply that it has not read yet.
  */
 export function closeGracefully(socket: Duplex, finalData?: string): void {
   if (!socket.writable) return;
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  const timer = setTimeout(() => socket.destroy(), LIMITS.httpEnd.value);
   socket.once('close', () => clearTimeout(timer));
   socket.end(finalData);
   socket.resume();

@@ -14,7 +14,7 @@ import { mailContextOf } from '../../service/mail/store-message.ts';
 import { recordCommand } from '../../service/pipeline/record-exchange.ts';
 import type { Service } from '../../service/pipeline/service.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { Origin } from '../../world/journal/entry.ts';
+import type { Cause } from '../../world/journal/entry.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
 import type { Intake } from '../intake.ts';
 import type { Listener } from '../listener.ts';
@@ -365,15 +365,15 @@ async function deliver(
   const recipients = rcptTo.map(({ address }) => address);
   const principal = principalOf(session);
   const path = recipients.join(', ');
-  const origin: Origin = {};
+  const cause: Cause = {};
   const caused: Entry[] = [];
   const startedMs = performance.now();
-  const common = { principal, path, epoch, startedMs, caused, origin };
+  const common = { principal, path, epoch, startedMs, caused, cause };
   const context = mailContextOf(service, principal ? 'submission' : 'smtp', principal?.world, epoch);
   try {
     const mail = { eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients };
     // All of this work is synchronous.
-    const messages = await service.journals.runFor('DATA', origin, caused, () =>
+    const messages = await service.journals.runFor('DATA', cause, caused, () =>
       principal ? [submitMail(context, principal, { bytes, recipients })] : acceptMessage(context, mail),
     );
     const messageIds = messages.map(({ id }) => id);

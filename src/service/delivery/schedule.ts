@@ -6,7 +6,7 @@ import { type Advance, parseDuration } from '../../world/clock.ts';
 import { type Environment, memoryForRecords, newId, newWebhookSecret, timestampNow } from '../../world/environment.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
 import type { Faults } from '../../world/faults.ts';
-import { type Origin, originOf } from '../../world/journal/entry.ts';
+import { type Cause, causeFrom } from '../../world/journal/entry.ts';
 import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { Part, SavePurpose } from '../../world/store/parts.ts';
 import { pick, type WebhookRow } from '../../world/store/rows.ts';
@@ -53,8 +53,8 @@ interface Job {
   readonly faultId?: string | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
-  /** The entry of the delivery, which is the origin of its attempts. */
-  origin?: Origin;
+  /** The entry of the delivery, which is the cause of its attempts. */
+  cause?: Cause;
   /** Cancels what is scheduled for this job: an attempt, or the end of its wait for the next delivery. */
   cancel(): void;
 }
@@ -134,8 +134,8 @@ export class Schedule implements Part {
     const isRequested = webhookId !== undefined;
     const job = this.#addJob(delivery, { isRequested, content, fault: fault?.kind, faultId: fault?.id });
     const data = this.#activityOf(job, delivery);
-    const origin = originOf(entry);
-    job.origin = originOf(this.#context.journals.publish(this.#world, 'delivery-created', data, { origin }));
+    const cause = causeFrom(entry);
+    job.cause = causeFrom(this.#context.journals.publish(this.#world, 'delivery-created', data, { cause }));
     if (fault?.kind === 'drop') this.#endWithoutAttempt(job, 'dropped', 'A delivery fault dropped it.');
     else this.#begin(job, delivery);
   }
@@ -188,7 +188,7 @@ export class Schedule implements Part {
     this.log.update(job.id, { state: 'pending', reason: null, nextAttemptAt: null });
     // It is published before the attempt, which may wait for its queue and for the answer of the receiver.
     const data = this.#activityOf(job, { state: 'pending', reason: null });
-    this.#context.journals.publish(this.#world, 'delivery-released', data, { origin: job.origin });
+    this.#context.journals.publish(this.#world, 'delivery-released', data, { cause: job.cause });
     this.#enqueue(job, () => this.#attempt(job));
   }
 
@@ -225,6 +225,7 @@ export class Schedule implements Part {
       try {
         await step();
       } catch (error) {
+        // Only if ending the delivery has failed too: the other steps still run.
         this.#world.clock.reportFailure(`a delivery to webhook ${webhookId}`, error);
       }
     }
@@ -320,6 +321,7 @@ export class Schedule implements Part {
     }
     const durationMs = Math.max(realEnvironment.realNow().getTime() - startedMs, 0);
     if (this.#hasEnded) return undefined;
+    // Until its result is applied, it counts as waiting again: a failed duplicate leaves an earlier retry as it was.
     if (this.#isCurrent(job)) this.#waitingForRetry.add(job, job.order);
 
     const { isRefused, thrown, ...response } = call;
@@ -344,7 +346,7 @@ export class Schedule implements Part {
     this.#publishAttempt(job, result, outcome);
   }
 
-  /** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
+  /** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, with this one if it failed. */
   #outcomeOf({ attempt, isRefused }: AttemptResult, failures: number): AttemptOutcome {
     const { error, responseHeaders } = attempt;
     if (error === null) return finalOutcome('delivered', null);
@@ -373,7 +375,7 @@ export class Schedule implements Part {
     this.#endJob(job.id);
     this.log.update(job.id, { nextAttemptAt: null, state, reason });
     const data = this.#activityOf(job, { state, reason });
-    this.#context.journals.publish(this.#world, 'delivery-ended', data, { origin: job.origin });
+    this.#context.journals.publish(this.#world, 'delivery-ended', data, { cause: job.cause });
   }
 
   /** Ends the job of a delivery, and cancels what is scheduled for it. */
@@ -417,7 +419,7 @@ export class Schedule implements Part {
       thrown,
       parts: shownPartsOf(this.log.get(job.id)?.payload),
     };
-    this.#context.journals.publish(this.#world, 'attempt', data, { origin: job.origin });
+    this.#context.journals.publish(this.#world, 'attempt', data, { cause: job.cause });
   }
 
   /** Returns what every entry of the journal about a delivery has. */

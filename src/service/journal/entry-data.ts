@@ -362,8 +362,8 @@ export interface TestChange {
 }
 
 /**
- * A refused request that did not have a valid key: of the sandbox that it names, or of the mailbox if nothing shows whose
- * it was.
+ * A refused request, for those whose key it did not have: for the sandbox that it names, for the sandboxes that are told
+ * of every refusal, or for the mailbox if nothing shows whose it was.
  */
 export type Refusal = ProtocolPart & {
   /** The operation; null for an unknown path, and for a command of SMTP or IMAP. */
@@ -420,7 +420,7 @@ export interface Reset {
 export interface PlainEntryData {
   /** A mail that was held because of a loop. */
   'mail-held': HeldMailActivity;
-  /** A refused request without a valid key: of the sandbox that it names, or of the mailbox if it names nobody. */
+  /** See `Refusal`. */
   refusal: Refusal;
   /** What a client created, changed or removed. */
   change: Change;

@@ -150,7 +150,7 @@ export class Journals extends AnyJournals<EntryData> {
 
   /**
    * Returns the entry that led to another, which may no longer be kept: for a mail that answers or forwards another, that
-   * mail; otherwise what its origin says.
+   * mail; otherwise what its cause says.
    */
   causeOf(entry: Entry): EntryNumber | undefined {
     if (isEntryOf(entry, 'mail-received', 'mail-sent')) {
@@ -160,7 +160,7 @@ export class Journals extends AnyJournals<EntryData> {
         if (found) return { tenantId: found.tenantId, number: found.ownerNumber };
       }
     }
-    return entry.origin?.entry;
+    return entry.cause?.entry;
   }
 
   /**
@@ -197,7 +197,7 @@ export class Journals extends AnyJournals<EntryData> {
           tenantId,
           kind: 'mail-at-start',
           data,
-          origin: undefined,
+          cause: undefined,
           bytes: 0,
           journal: this,
         };

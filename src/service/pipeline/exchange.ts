@@ -5,7 +5,7 @@ import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { OperationRow } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { RequestFault } from '../../world/fault.ts';
-import type { Origin } from '../../world/journal/entry.ts';
+import type { Cause } from '../../world/journal/entry.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import { findSender, type Principal, type Sender } from '../access/principal.ts';
 import type { Entry } from '../journal/entry-kinds.ts';
@@ -33,14 +33,14 @@ export class Exchange extends RecordingReader {
   faults: readonly RequestFault[] = [];
   /** The error of a refused request, with its internal reason, which the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
-  /** Why a message of the Model Context Protocol was refused. */
+  /** Why a message of the Model Context Protocol, or a command of SMTP or IMAP, was refused. */
   refusal: string | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: string[] = [];
   /** The entries of the journal that the request has caused so far. */
   readonly caused: Entry[] = [];
-  /** The origin of the entries that the request causes. It becomes the entry of the request. */
-  readonly origin: Origin = {};
+  /** The cause of the entries that the request causes. It becomes the entry of the request. */
+  readonly cause: Cause = {};
   /** The ids of the messages or drafts of the reply whose bodies are shortened, because the reply would be too large. */
   readonly shortenedIds = new Set<string>();
   /** The value that the operation replied with; `undefined` if a fault has replaced the reply. */

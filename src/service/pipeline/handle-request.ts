@@ -71,7 +71,8 @@ async function findReply(service: Service, exchange: Exchange): Promise<ApiReply
   }
   exchange.row = row;
 
-  // 2. Read the body, while the key that was sent may still be rotated. Without a body, nothing is waited for.
+  // 2. Read the body, before the check of the key, because the key may be rotated meanwhile. A request without a body waits
+  // for nothing.
   exchange.received = request.body ? await readBody(request) : 'empty';
 
   // 3. Find the caller by its key, and check that its tier may call the operation. Everything from here on is
@@ -85,6 +86,7 @@ async function findReply(service: Service, exchange: Exchange): Promise<ApiReply
     // 5. Run the operation, and make a reply of its outcome.
     const outcome = runOperation(service, exchange, row.id, input);
     exchange.shown = outcome.body;
+    // In slices, the body is written later; after a reset, its texts are in memory only for this reply.
     return outcomeReply(row.status, outcome, request.inSlices && (() => isOver(worlds, exchange)));
   };
   return faults.isEmpty ? run() : runWithFaults(service, exchange, run);
@@ -94,7 +96,8 @@ function findOperation(service: Service, exchange: Exchange) {
   try {
     return findRow(router, exchange.request, exchange);
   } catch (error) {
-    // With a valid key, the order of the checks does not matter. Without one, an error of the key may come first.
+    // With a valid key, the order of the checks does not show in the reply, so this behaviour is not read, and
+    // `X-Mock-Assumed` does not name it. Without one, an error of the key may come first.
     const { principal, hasTwoKeys } = exchange.sender;
     const isRefused = !principal || (hasTwoKeys && exchange.readBehaviour('auth.both-headers') === 'refuse');
     if (isRefused && exchange.readBehaviour('requests.check-order') === 'key-first') authenticate(service, exchange);
@@ -132,10 +135,10 @@ function authenticate({ worlds }: Service, exchange: Exchange): Principal {
   return principal;
 }
 
-/** Runs the function of an operation. What it causes has the request as its origin in the journal. */
+/** Runs the function of an operation. What it causes has the request as its cause in the journal. */
 function runOperation(
   { worlds, journals, loops, correspondents }: Service,
-  { request, principal, readBehaviour, epoch, origin, caused, shortenedIds }: Exchange,
+  { request, principal, readBehaviour, epoch, cause, caused, shortenedIds }: Exchange,
   id: OperationId,
   input: unknown,
 ): Outcome {
@@ -156,5 +159,5 @@ function runOperation(
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  return journals.runFor(id, origin, caused, () => run(context as Context, input as never));
+  return journals.runFor(id, cause, caused, () => run(context as Context, input as never));
 }

@@ -59,7 +59,7 @@ function parseParams(
  */
 function parseQuery({ query: build }: OperationDefinition, exchange: Exchange): Fields {
   const { query } = exchange.request;
-  const part = buildPart(build, exchange);
+  const part = buildInputSchema(build, exchange);
   const known = Object.keys(part.value?.shape ?? {}).filter((name) => query.has(name));
   if (query.size > known.length) recordUnknown(part, new Set(query.keys()), exchange);
   const fields = Object.fromEntries(known.map((name) => [name, query.get(name)]));
@@ -74,7 +74,7 @@ function parseQuery({ query: build }: OperationDefinition, exchange: Exchange): 
 function parseBody({ body: build }: OperationDefinition, exchange: Exchange): Fields {
   const { request, received = 'empty', readBehaviour } = exchange;
   const body = parseJsonObject(received, request.headers.get('content-type'), readBehaviour);
-  const part = buildPart(build, exchange);
+  const part = buildInputSchema(build, exchange);
   const unknown = recordUnknown(part, Object.keys(body), exchange);
   if (unknown.length > 0 && readBehaviour('requests.unknown-fields') !== 'ignored') {
     const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
@@ -84,15 +84,15 @@ function parseBody({ body: build }: OperationDefinition, exchange: Exchange): Fi
 }
 
 /** The schema of a query or a body under the current behaviours, and the behaviours on which the schema depends. */
-type Part = Partial<ReturnType<typeof buildOnce<z.ZodObject>>>;
+type InputSchema = Partial<ReturnType<typeof buildOnce<z.ZodObject>>>;
 
-/** Builds a part. No behaviour is recorded, because the schema is the same for all requests. */
-function buildPart(build: BuildSchema | undefined, { peekBehaviour }: Exchange): Part {
+/** Builds a schema. Nothing is recorded here: `parse` records the behaviours that decide about this request. */
+function buildInputSchema(build: BuildSchema | undefined, { peekBehaviour }: Exchange): InputSchema {
   return build ? buildOnce(build, peekBehaviour) : {};
 }
 
 /** Parses fields, and records the behaviours that decide about them. */
-function parse(what: string, { value: schema, valuesRead }: Part, fields: Fields, exchange: Exchange): Fields {
+function parse(what: string, { value: schema, valuesRead }: InputSchema, fields: Fields, exchange: Exchange): Fields {
   if (!schema) return {};
   for (const id of valuesRead?.keys() ?? []) {
     if (isDecidedBy(id, fields, exchange.peekBehaviour)) exchange.readBehaviour(id);
@@ -106,7 +106,7 @@ function parse(what: string, { value: schema, valuesRead }: Part, fields: Fields
 const MAX_UNKNOWN = 5;
 
 /** Records at most MAX_UNKNOWN names that are not in a schema, and returns them. */
-function recordUnknown({ value: schema }: Part, sent: Iterable<string>, { ignored }: Exchange): string[] {
+function recordUnknown({ value: schema }: InputSchema, sent: Iterable<string>, { ignored }: Exchange): string[] {
   const known = schema?.shape ?? {};
   const unknown = [...sent].filter((name) => !Object.hasOwn(known, name)).slice(0, MAX_UNKNOWN);
   ignored.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(known))));

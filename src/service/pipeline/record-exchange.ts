@@ -2,7 +2,7 @@ import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
 import type { ChangeableId } from '../../contract/behaviours.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import type { Origin } from '../../world/journal/entry.ts';
+import type { Cause } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal } from '../access/principal.ts';
@@ -36,7 +36,7 @@ interface Finished
   /** The tenant whose inbox a login of SMTP or IMAP names. */
   readonly loginWorld?: World | undefined;
   readonly caused: readonly Entry[];
-  readonly origin: Origin;
+  readonly cause: Cause;
   /** The ids of the messages that a command of IMAP has read or changed. */
   readonly read: readonly string[];
   /** Returns what the reply shows of the mails of a world. */
@@ -49,7 +49,7 @@ interface Finished
 export function finishExchange(service: RecordingService, exchange: Exchange, reply: ApiReply): FinishedExchange {
   const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
   if (isOver(service.worlds, exchange)) return finished;
-  const { request, received, row, error, refusal, ignored, behavioursRead, faults, durationMs, origin } = finished;
+  const { request, received, row, error, refusal, ignored, behavioursRead, faults, durationMs, cause } = finished;
   recordFinished(service, {
     call: { protocol: 'http', method: request.method, status: reply.status },
     request,
@@ -65,23 +65,24 @@ export function finishExchange(service: RecordingService, exchange: Exchange, re
     key: exchange.sender.key,
     principal: exchange.principal ?? (error && exchange.sender.principal),
     caused: exchange.caused,
-    origin,
+    cause,
     read: NO_IDS,
     findShown: (world) => findShownMails(world, finished),
   });
   return finished;
 }
 
-/** Adds the entry of a finished request or command, and sets its origin to this entry. */
+/** Adds the entry of a finished request or command, and sets its cause to this entry. */
 function recordFinished({ worlds, journals, behavioursNow }: RecordingService, finished: Finished): void {
   const { call, request, received, row, error, ignored, behavioursRead, faults, durationMs, reply } = finished;
-  const { key, principal, caused, origin } = finished;
+  const { key, principal, caused, cause } = finished;
   const { path, query, headers, via } = request;
+  // 1. Number it.
   // A tenant may have been removed while its request waited. Then the request belongs to the mailbox.
   const owner = findOwner(worlds, principal?.world?.id);
   const [number, numberInSandbox] = journals.countRequest(owner);
   const kept = keepReply(reply);
-  const realTimeMs = journals.realNowMs();
+  const realTimeMs = journals.processNowMs();
   // Each field is copied by name, because spreads would take longer than the rest of this function.
   const data: KeptRequest = {
     number,
@@ -111,13 +112,17 @@ function recordFinished({ worlds, journals, behavioursNow }: RecordingService, f
     deliveries: caused.length === 0 ? NO_IDS : deliveryIdsIn(caused),
     read: finished.read,
   };
+  // 2. Publish its entry. What the request has caused was published before, with the same cause, which from now on names
+  // the request.
   const kind = call.protocol === 'http' ? 'request' : 'mail-command';
   const entry = journals.publish(owner, kind, data, { realTimeMs });
-  // What the request has caused was published before, with the same origin. From now on, the origin names the request.
-  origin.entry = { tenantId: entry.tenantId, number: entry.ownerNumber };
-  if (isRefusedChange(finished, data)) journals.publish(owner, 'refused-request', data, { origin, realTimeMs });
+  cause.entry = { tenantId: entry.tenantId, number: entry.ownerNumber };
+  // 3. Keep a refused change for as long as mail.
+  if (isRefusedChange(finished, data)) journals.publish(owner, 'refused-request', data, { cause, realTimeMs });
+  // 4. Tell the sandboxes that a refusal concerns.
   const refusal = error?.message ?? finished.refusal;
   if (refusal !== undefined) tellSandboxes({ worlds, journals }, finished, refusal);
+  // 5. Note which mails were shown.
   const world = principal?.world;
   if (!world) return;
   for (const mails of finished.findShown(world)) {
@@ -125,7 +130,7 @@ function recordFinished({ worlds, journals, behavioursNow }: RecordingService, f
     if (messageIds.length === 0) continue;
     const { parts, attachmentIds = NO_IDS } = mails;
     const read = { number, numberInSandbox, call, path, parts, messageIds, attachmentIds };
-    journals.publish(owner, 'read', read, { origin });
+    journals.publish(owner, 'read', read, { cause });
   }
 }
 
@@ -258,9 +263,9 @@ export interface MailCommand {
   readonly startedMs: number;
   /** The epoch in which the command began. Default: the present epoch. */
   readonly epoch?: number | undefined;
-  /** The entries that the command has caused, and their origin. Default: none. */
+  /** The entries that the command has caused, and their cause. Default: none. */
   readonly caused?: readonly Entry[] | undefined;
-  readonly origin?: Origin | undefined;
+  readonly cause?: Cause | undefined;
 }
 
 /** Adds a command to the journal, unless the epoch in which it began is over. */
@@ -287,7 +292,7 @@ export function recordCommand(service: RecordingService, command: MailCommand): 
     principal,
     loginWorld: named?.world ?? (user === undefined ? undefined : worlds.sandboxOfAddress(user)),
     caused: command.caused ?? [],
-    origin: command.origin ?? {},
+    cause: command.cause ?? {},
     read,
     // Messages that the command only named come last, as mails of which nothing is shown.
     findShown: () => (read.length === 0 ? shown : [...shown, { parts: [], messageIds: read }]),

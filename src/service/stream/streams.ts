@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
-import { originOf } from '../../world/journal/entry.ts';
+import { causeFrom } from '../../world/journal/entry.ts';
 import type { Part, PartOf } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from '../access/check-stream-access.ts';
@@ -62,7 +62,7 @@ export function createStreams(context: StreamContext): Streams['admit'] {
     const count = streams.filter((stream) => stream.notify(data, frame)).length;
     if (count === 0) return;
     const sent = { eventId: data.id, messageId: data.message.id, streams: count, parts: PARTS_OF_FRAME };
-    journals.publish(world, 'frame', sent, { origin: originOf(entry) });
+    journals.publish(world, 'frame', sent, { cause: causeFrom(entry) });
   });
   worlds.onKeyEnded((endedKey, location) => {
     if (!('world' in location)) return;

@@ -254,7 +254,9 @@ function toResponse(answer: Exclude<ReceiverAnswer, 'timeout'>): Response {
 
 /** Starts an HTTP server on 127.0.0.1 that passes each request to a fetch handler. */
 async function listen(handle: Receiver['fetch'], port: number): Promise<Server> {
-  const server = createServer((incoming, outgoing) => {
+  // The client alone ends a connection that nobody uses. A receiver that ends it could do so just when the next delivery
+  // is written to it, because a busy process comes to its timers late, and this delivery would fail.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     if (isPreflight(incoming)) outgoing.writeHead(204, CORS).end();
     // `serve` fails if the client disconnects or the receiver closes. No response is possible then.
     else serve(handle, incoming, outgoing).catch(() => outgoing.destroy());

@@ -37,7 +37,7 @@ export interface EntryNumber {
 }
 
 /** What led to some entries. */
-export interface Origin {
+export interface Cause {
   /**
    * The entry that led to them. If a request led to them, it is undefined until the request ends, because the entry
    * of a request is added at its end.
@@ -45,8 +45,8 @@ export interface Origin {
   entry?: EntryNumber | undefined;
 }
 
-/** Returns the origin of what an entry leads to. */
-export function originOf({ tenantId, ownerNumber }: Pick<Entry, 'tenantId' | 'ownerNumber'>): Origin {
+/** Returns the cause of what an entry leads to. */
+export function causeFrom({ tenantId, ownerNumber }: Pick<Entry, 'tenantId' | 'ownerNumber'>): Cause {
   return { entry: { tenantId, number: ownerNumber } };
 }
 
@@ -72,7 +72,7 @@ export interface Entry<Kind extends string = string, Data = unknown> extends Ent
   readonly kind: Kind;
   readonly data: Data;
   /** What led to it; undefined if that is not known. */
-  readonly origin: Origin | undefined;
+  readonly cause: Cause | undefined;
   /** Its approximate size, in bytes. */
   readonly bytes: number;
   /** The journal that keeps it. */

@@ -2,7 +2,7 @@ import { type Environment, memoryForRecords, printError } from '../environment.t
 import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { Worlds } from '../store/worlds.ts';
-import type { Entry, EntryNumbers, KindRow, KindRows, Origin } from './entry.ts';
+import type { Cause, Entry, EntryNumbers, KindRow, KindRows } from './entry.ts';
 import { EntryList } from './entry-list.ts';
 
 /** How many entries of each kind of the story an owner keeps. */
@@ -126,7 +126,7 @@ export class Journals<Data extends object> {
   #endedCount = 0;
   #count = 0;
   #feedCount = 0;
-  #origin: Origin | undefined;
+  #cause: Cause | undefined;
   /** The operation or the command of a client that runs now. */
   #client: string | undefined;
   #collected: Entry[] | undefined;
@@ -156,7 +156,7 @@ export class Journals<Data extends object> {
     of: Owner | string | null,
     kind: Kind,
     data: Data[Kind],
-    { origin = this.#origin, realTimeMs }: { readonly origin?: Origin | undefined; readonly realTimeMs?: number } = {},
+    { cause = this.#cause, realTimeMs }: { readonly cause?: Cause | undefined; readonly realTimeMs?: number } = {},
   ): Entry<Kind, Data[Kind]> {
     const owner = typeof of === 'string' || of === null ? findOwner(this.#worlds, of) : of;
     const journal = this.#journalOf(owner);
@@ -173,12 +173,12 @@ export class Journals<Data extends object> {
       ownerNumber: journal.count,
       mailboxFeedNumber: isInFeed ? this.#feedCount : 0,
       ownerFeedNumber: isInFeed ? journal.feedCount : 0,
-      realTimeMs: realTimeMs ?? this.realNowMs(),
+      realTimeMs: realTimeMs ?? this.processNowMs(),
       atMs: owner.clock.now().getTime(),
       tenantId: 'id' in owner ? (owner.id as string) : null,
       kind,
       data,
-      origin,
+      cause,
       bytes: row.sizeOf(data),
       journal,
     });
@@ -229,17 +229,17 @@ export class Journals<Data extends object> {
 
   /**
    * Runs the synchronous work of a client: an operation such as `createWebhook`, or a command. The entries that it adds
-   * have this origin, and are added to `caused`. Meanwhile, `client` has its name.
+   * have this cause, and are added to `caused`. Meanwhile, `client` has its name.
    */
-  runFor<Result>(client: string, origin: Origin, caused: Entry[], work: () => Result): Result {
-    const previous = { origin: this.#origin, client: this.#client, collected: this.#collected };
-    this.#origin = origin;
+  runFor<Result>(client: string, cause: Cause, caused: Entry[], work: () => Result): Result {
+    const previous = { cause: this.#cause, client: this.#client, collected: this.#collected };
+    this.#cause = cause;
     this.#client = client;
     this.#collected = caused;
     try {
       return work();
     } finally {
-      this.#origin = previous.origin;
+      this.#cause = previous.cause;
       this.#client = previous.client;
       this.#collected = previous.collected;
     }
@@ -263,8 +263,8 @@ export class Journals<Data extends object> {
     return entries;
   }
 
-  /** Returns the real time, in milliseconds. */
-  realNowMs(): number {
+  /** Returns the time of the process by `Environment.now`, which a test may fake, in milliseconds. */
+  processNowMs(): number {
     return this.#environment.now().getTime();
   }
 
@@ -349,7 +349,7 @@ export class Journals<Data extends object> {
   /** Begins the journal of a sandbox: what nobody owns may concern it from now on or, if it is told of all, never. */
   begin(of: Owner, { isToldOfAll }: { readonly isToldOfAll: boolean }): void {
     const mailboxNumber = isToldOfAll ? Number.POSITIVE_INFINITY : this.nextMailboxNumber;
-    const realTimeMs = isToldOfAll ? Number.POSITIVE_INFINITY : this.realNowMs();
+    const realTimeMs = isToldOfAll ? Number.POSITIVE_INFINITY : this.processNowMs();
     this.#journalOf(of).begin = { mailboxNumber, realTimeMs };
   }
 

@@ -115,7 +115,7 @@ export class Worlds implements ReachableWorlds {
 
   /** Returns the world of the sandbox to whose domain an address belongs, also if no inbox has the address. */
   sandboxOfAddress(address: string): World | undefined {
-    return this.#sandboxOf(address)?.world;
+    return this.#findSandboxByDomain(address)?.world;
   }
 
   /** Returns the id of the world that had a key that is no longer valid; `undefined` if it was never valid or is forgotten. */
@@ -149,7 +149,7 @@ export class Worlds implements ReachableWorlds {
 
   /** Finds the inbox of a bare address. In a domain of a sandbox, finds only inboxes of the sandbox. */
   findAddress(address: string): InboxLocation | undefined {
-    const sandbox = this.#sandboxOf(address);
+    const sandbox = this.#findSandboxByDomain(address);
     return sandbox ? sandbox.findAddress(address) : this.#shared.addresses.get(foldAddress(address));
   }
 
@@ -245,7 +245,7 @@ export class Worlds implements ReachableWorlds {
       (id === '' ? this : this.get(id))?.parts.restore(owner, 'checkpoint');
   }
 
-  #sandboxOf(address: string): SandboxWorlds | undefined {
+  #findSandboxByDomain(address: string): SandboxWorlds | undefined {
     const labels = domainOf(address).split('.');
     const domain = labels.slice(-1 - SANDBOX_DOMAIN.split('.').length).join('.');
     return this.#sandboxesByDomain.get(domain);

@@ -91,7 +91,9 @@ test.for(RUNNERS)('in %s, an answer is a mail of the thread to the one who wrote
   const mail = await receive(mailbox);
   await agent.send();
   const text = await failureOf(() => expect(mailbox).toHaveAnswered(mail));
-  expect(text).toContain('These mails are in another thread or to somebody else:\n  "Order 7" to dana@customer.test');
+  expect(text).toContain(
+    'These mails are not about this mail, or to somebody else:\n  "Order 7" to dana@customer.test',
+  );
   expect(text).toMatch(/By 1 request:\n {2}req_1, POST/);
   await agent.reply(mail.id);
   expect(mailbox).toHaveAnswered(mail);

@@ -153,6 +153,23 @@ everywhere(
   },
 );
 
+everywhere(
+  'a blind copy to a further address of an inbox has arrived there, and at no other inbox',
+  async (service) => {
+    const { mailbox, send } = service;
+    const [email, key] = ['second@acme.test', mailbox.keys.acme.tenant];
+    const added = await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/addresses`, { key, json: { email } });
+    expect(added.status).toBe(201);
+    await mailbox.receiveMessage({
+      to: email,
+      eml: 'From: a@b.test\r\nTo: team@b.test\r\nSubject: Blind\r\n\r\nx\r\n',
+    });
+    expect((await wait(service, { to: email })).json).toMatchObject({ subject: 'Blind', to: ['team@b.test'] });
+    expect((await list(service, { to: HELPDESK })).json.messages).toMatchObject([{ subject: 'Blind' }]);
+    expect((await list(service, { to: 'billing@acme.test' })).json.messages).toEqual([]);
+  },
+);
+
 everywhere('after the timeout, the error lists what did arrive', async (service) => {
   service.mailbox.clock.freeze('2026-03-01T09:00:00Z');
   await receive(service, 'Order 7');

@@ -42,6 +42,9 @@ test('a program in Python delivers, waits, moves time, sets faults, and sees wha
   needPython(context, 'json', HOW_TO_GET_PYTHON);
   const program = `${LOAD}${SEND}
 mailbox = Mailbox()
+mailbox.change_behaviours(fields={"webhooks.list.secret": "omitted"})
+restored = mailbox.change_behaviours(fields={"webhooks.list.secret": None})["behaviours"]
+assert [each["value"] for each in restored if each["id"] == "webhooks.list.secret"] == ["included"]
 with mailbox.sandbox(name="python") as box:
     events = box.read_feed()
     [mail] = box.deliver(to=f"helpdesk@{box.domain}", from_="Dana <dana@customer.test>", subject="Hello", plain_body="?")

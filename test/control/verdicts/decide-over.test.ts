@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { decideOver, type Observed } from '../../../src/control/verdicts/decide-over.ts';
+import { decideOver, type ObservedAgent } from '../../../src/control/verdicts/decide-over.ts';
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** An agent that was called at 0, answered at 100, and has done nothing since. */
-const ANSWERED: Observed = {
+const ANSWERED: ObservedAgent = {
   nowMs: 200,
   limitMs: 60_000,
   quietMs: 2_000,
@@ -23,9 +23,9 @@ const ANSWERED: Observed = {
 };
 
 /** An agent that saw the mail at 90, answered it at 100, and looked again at 150. */
-const LOOKED: Observed = { ...ANSWERED, looks: 'again', lastNewsMs: 90, lastLookMs: 150, lookIntervalMs: 50 };
+const LOOKED: ObservedAgent = { ...ANSWERED, looks: 'again', lastNewsMs: 90, lastLookMs: 150, lookIntervalMs: 50 };
 
-test.for<[what: string, observed: Observed, expected: object]>([
+test.for<[what: string, observed: ObservedAgent, expected: object]>([
   ['it is never over because all is well', ANSWERED, { goOnUntilMs: 2_200 }],
   ['silence is the quiet time and the longest gap', { ...ANSWERED, nowMs: 2_200 }, { over: 'silence' }],
   ['the word of the agent ends it at once', { ...ANSWERED, saidDone: true }, { over: 'done' }],

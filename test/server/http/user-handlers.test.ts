@@ -161,6 +161,25 @@ test('a client that does not read the reply of a handler is disconnected', async
   await listener.close();
 });
 
+test('timers of a user that fire at once do not repeat the checks of a connection for ever', async () => {
+  let calls = 0;
+  const setTimer = (_: number, callback: () => void) => {
+    calls += 1;
+    // So that a failure is a failure, and not a process that never ends.
+    if (calls < 1_000) queueMicrotask(callback);
+    return () => {};
+  };
+  await using server = await startServer({
+    port: 0,
+    environment: { setTimer },
+    handlers: [http.get('/own', () => HttpResponse.json({}))],
+  });
+  await using connection = await openConnection(server);
+  await connection.send(request('GET /own', ['Connection: keep-alive']));
+  expect((await connection.reply()).json).toEqual({});
+  expect(calls).toBeLessThan(10);
+});
+
 test('guards run before handlers, and no handler runs before the control plane', async () => {
   let calls = 0;
   await using server = await startWith([

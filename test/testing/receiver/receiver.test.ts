@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
 import { type BehaviourOptions, createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { createReceiver, type Receiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
@@ -304,6 +306,21 @@ test('a receiver closes hanging connections, and cannot be reached afterwards', 
   await expect(fetch(url)).rejects.toThrow();
   await receiver.close();
   expect(receiver.requests).toHaveLength(2);
+});
+
+test('a receiver leaves it to its clients to end a connection, and ends it when it closes', async ({ expect }) => {
+  const receiver = createReceiver();
+  const url = await receiver.listen();
+  using agent = Object.assign(new Agent({ keepAlive: true }), { [Symbol.dispose]: () => agent.destroy() });
+  const [response] = await once(get(url, { agent }), 'response');
+  const { socket } = response;
+  // A receiver that would end it after a while says so.
+  expect(response.headers).not.toHaveProperty('keep-alive');
+  expect(response.headers.connection).toBe('keep-alive');
+  response.resume();
+  const closed = once(socket, 'close');
+  await receiver.close();
+  await closed;
 });
 
 test('listen resolves with the URL, and can be called again after close', async ({ expect }) => {

@@ -204,6 +204,17 @@ test('an agent is done when its promise is settled; with a quiet time, what it l
   await expect(runSamples(leave, { ...options, quietMs: -1 })).rejects.toThrow('quietMs must be a whole number from 0');
 });
 
+test('an agent that thinks before it acts is waited for, and what it throws is told', async () => {
+  const options = { samples: ['injection-plain'] } as const;
+  const think = async (task: SampleTask) => {
+    await setTimeout(100);
+    await agentOf(obey)(task);
+  };
+  expect(await runSamples(think, options)).toMatchObject({ attackSuccess: 1, utility: 1 });
+  const fail = () => setTimeout(1).then(() => Promise.reject(new Error('No model.')));
+  await expect(runSamples(fail, options)).rejects.toThrow(/The agent failed on the sample .+: No model\./);
+});
+
 test('a request that the agent left without its reply is waited for', async () => {
   const leave = async (task: SampleTask) => {
     task.mailbox.addFault({ on: 'request', latency: { ms: 200 } });

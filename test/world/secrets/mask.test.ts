@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { encodeHTML } from 'entities';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { KnownSecrets } from '../../../src/world/secrets/known-secrets.ts';
@@ -41,6 +42,16 @@ test('a known secret is found in every encoding, and in two around each other', 
   const around = fc.constantFrom('see', 'The 2 keys:', '{"a":', '<p>', 'x');
   const encodings = fc.array(anyEncoding, { minLength: 1, maxLength: 2 });
   fc.assert(fc.property(anySecret, encodings, around, around, check), RUNS);
+});
+
+test('a known secret is found whatever sign of it is written by its name in HTML', () => {
+  const signs = Array.from({ length: 0x7f - 0x21 }, (_, index) => String.fromCharCode(0x21 + index));
+  for (const sign of signs) {
+    const secret = `Hk3x9${sign}pw47Qr`;
+    const known = new KnownSecrets();
+    known.add(secret);
+    expect(createMask(known).text(`<p>see ${encodeHTML(secret)} here</p>`), sign).toBe('<p>see … here</p>');
+  }
 });
 
 test('a key that nobody knows is found by its form in every encoding', () => {

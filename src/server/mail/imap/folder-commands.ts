@@ -46,12 +46,12 @@ export const FOLDER_COMMANDS: CommandTable = {
   },
   folder: {
     CHECK() {},
-    UNSELECT: ({ session }) => session.close(),
+    UNSELECT: ({ session }) => session.closeFolder(),
     async CLOSE({ session, inbox, view }): Promise<CommandResult> {
       const { folder, isReadOnly } = view;
       const items = isReadOnly ? [] : folder.items.filter(({ flags }) => flags.has('\\Deleted'));
       const messageIds = items.map(({ id }) => id);
-      session.close();
+      session.closeFolder();
       await session.complete(inbox, expungeItems(inbox, folder, items));
       return messageIds.length > 0 ? { messageIds } : {};
     },
@@ -170,11 +170,11 @@ function checkId(session: Session): void {
 /** Returns the command that opens a folder. CONDSTORE is accepted and has no effect. */
 function createOpenCommand(isReadOnly: boolean): RunCommand<LoggedIn> {
   return ({ session, inbox }, [name, options]) => {
-    session.close();
+    session.closeFolder();
     checkId(session);
     const wanted = options === undefined ? [] : optionsOf(itemsOf(options, 'The options'));
     if (wanted.some((option) => option !== 'CONDSTORE')) throw new CommandError('The only option is CONDSTORE.');
-    const view = session.open(inbox, findFolderName(needText(name, 'The folder')), isReadOnly);
+    const view = session.openFolder(inbox, findFolderName(needText(name, 'The folder')), isReadOnly);
     for (const line of describeFolder(view)) session.sendUntagged(line);
     if (wanted.length > 0) session.sendUntagged('OK [NOMODSEQ] Changes have no numbers.');
     return { text: `[${isReadOnly ? 'READ-ONLY' : 'READ-WRITE'}] ${view.folder.name} is open.` };

@@ -34,7 +34,7 @@ import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { ShownMails } from '../../../service/journal/entry-data.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandResult, CommandTable, FolderOpen, LoggedIn } from './session.ts';
+import { type CommandResult, type CommandTable, ConnectionEnded, type FolderOpen, type LoggedIn } from './session.ts';
 
 /** Returns the ids of items, for the journal. */
 function idsOf(items: readonly Item[]): string[] {
@@ -65,6 +65,8 @@ async function fetchMessages(state: FolderOpen, args: Command['args'], { isUid }
   const plan = parseFetch(args.length > 2 ? args.slice(1) : args[1], isUid);
   const result: FetchResult = { messageIds: [], shown: new Map(), hasGone: false };
   const work = collectOutput(writeReplies(state, selected, plan, result));
+  // Some messages may be read already when a FETCH is refused, so the refusal is a part of its result.
+  let refusal: RefusedCommand | undefined;
   try {
     for (;;) {
       const step = await session.shared.queue.next(work, () => view.isClosed);
@@ -72,14 +74,18 @@ async function fetchMessages(state: FolderOpen, args: Command['args'], { isUid }
       session.connection.send(...step.value);
       await session.connection.drain();
     }
+    // A UID that no message has is ignored (RFC 3501, section 6.4.8).
+    if (result.hasGone && !isUid) refusal = createGoneError();
+  } catch (error) {
+    if (!(error instanceof ConnectionEnded)) throw error;
+    refusal = new RefusedCommand('The connection ended before the reply was complete.');
   } finally {
     work.return();
   }
-  // A UID that no message has is ignored (RFC 3501, section 6.4.8).
-  if (result.hasGone && !isUid) throw createGoneError();
   const { messageIds } = result;
   const shown = [...result.shown.values()];
-  return plan.items.some((each) => each.readsContent) || shown.length > 0 ? { messageIds, shown } : {};
+  const isRead = plan.items.some((each) => each.readsContent) || shown.length > 0;
+  return isRead ? { messageIds, shown, refusal } : { refusal };
 }
 
 function createGoneError(): RefusedCommand {
@@ -118,7 +124,7 @@ function* writeReplies(
       view.forgetChange(item);
       for (const line of view.takeNewFlags()) yield [`* ${line}\r\n`];
     }
-    const shown = becomesRead && !showsFlags ? [...items, createSimpleItem('FLAGS')] : items;
+    const written = becomesRead && !showsFlags ? [...items, createSimpleItem('FLAGS')] : items;
     const mail = {
       source,
       inbox,
@@ -130,7 +136,7 @@ function* writeReplies(
     };
     yield [`* ${view.numberOf(item)} FETCH (`];
     let mayCut = true;
-    for (const [index, each] of shown.entries()) {
+    for (const [index, each] of written.entries()) {
       if (index > 0) yield [' '];
       for (const output of each.write(mail)) {
         const content = output?.[0];
@@ -146,13 +152,15 @@ function* writeReplies(
       }
     }
     yield [')\r\n'];
-    noteShown(result, item, mail.shown);
+    addShown(result, item, mail.shown);
   }
 }
 
+/** What a FETCH has shown of one message so far: nothing yet. */
 const createShown = (): FetchedMail['shown'] => ({ parts: new Set(), attachmentIds: new Set() });
 
-function noteShown({ shown }: FetchResult, { id }: Item, { parts, attachmentIds }: FetchedMail['shown']): void {
+/** Adds a message to those of which a FETCH has shown the same parts and files. */
+function addShown({ shown }: FetchResult, { id }: Item, { parts, attachmentIds }: FetchedMail['shown']): void {
   if (parts.size === 0) return;
   const key = [...parts, ...attachmentIds].join();
   const group = shown.get(key) ?? { parts: [...parts], attachmentIds: [...attachmentIds], messageIds: [] };

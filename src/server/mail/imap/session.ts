@@ -13,7 +13,7 @@ import type { Entry } from '../../../service/journal/entry-kinds.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
 import { recordCommand } from '../../../service/pipeline/record-exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
-import type { Origin } from '../../../world/journal/entry.ts';
+import type { Cause } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { LIMITS } from '../../server-limits.ts';
 import { WorkQueue } from '../../work-queue.ts';
@@ -99,6 +99,8 @@ export interface CommandResult {
   readonly messageIds?: readonly string[];
   /** What the reply has shown of these messages. Default: nothing. */
   readonly shown?: readonly ShownMails[];
+  /** Why the command is refused although it has done a part of its work, such as the FETCH of two messages of three. */
+  readonly refusal?: RefusedCommand | undefined;
 }
 
 type Arguments<State> = [state: State, args: Command['args'], command: Command];
@@ -181,7 +183,7 @@ export class Session {
   #hasEnded = false;
   /** The functions to call when the connection has ended. */
   readonly #endCallbacks: (() => void)[] = [];
-  /** What the journal needs of the present command: its name, and the entries that it has caused, with their origin. */
+  /** What the journal needs of the present command: its name, and the entries that it has caused, with their cause. */
   #present = startOf('');
 
   constructor(shared: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
@@ -239,7 +241,10 @@ export class Session {
       try {
         const done = ((await work()) ?? {}) as CommandResult;
         if (done.needsNoReply) return;
-        await this.#reply(command, line, { result: 'OK', text: done.text ?? `${command.name} is done.` }, done);
+        const lastLine: LastLine = done.refusal
+          ? this.#describe(done.refusal)
+          : { result: 'OK', text: done.text ?? `${command.name} is done.` };
+        await this.#reply(command, line, lastLine, done);
       } catch (error) {
         if (error instanceof ConnectionEnded) throw error;
         await this.#reply(command, line, this.#describe(error));
@@ -312,14 +317,14 @@ export class Session {
   }
 
   /** Opens a folder. From now on, the client gets the changes of this folder. */
-  open(inbox: ImapInbox, name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
-    this.close();
+  openFolder(inbox: ImapInbox, name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
+    this.closeFolder();
     this.view = new FolderView(inbox, inbox.folders[name], isReadOnly, () => this.sendChangesWhileIdle());
     return this.view;
   }
 
   /** Closes the open folder. */
-  close(): void {
+  closeFolder(): void {
     this.view?.close();
     this.view = undefined;
   }
@@ -334,7 +339,7 @@ export class Session {
   /** Releases everything that the session uses, after the connection has ended. */
   leave(): void {
     this.#hasEnded = true;
-    this.close();
+    this.closeFolder();
     for (const end of this.#endCallbacks.splice(0)) end();
   }
 
@@ -385,8 +390,8 @@ export class Session {
 
   /** Does the synchronous work of the present command that changes mail, so that the journal names the command. */
   change<Result>(work: () => Result): Result {
-    const { name, origin, entries } = this.#present;
-    return this.shared.service.journals.runFor(name, origin, entries, work);
+    const { name, cause, entries } = this.#present;
+    return this.shared.service.journals.runFor(name, cause, entries, work);
   }
 
   *#changeStepByStep<Result>(work: Work<Result>): Work<Result> {
@@ -442,7 +447,7 @@ export class Session {
       reply: lastLine.text.replace(/^\[CAPABILITY [^\]]*\] /, ''),
       startedMs: this.#present.startedMs,
       caused: this.#present.entries,
-      origin: this.#present.origin,
+      cause: this.#present.cause,
     });
     this.loginUser = undefined;
   }
@@ -484,14 +489,14 @@ export class Session {
 
 /** Returns what the journal needs of a command that has not caused anything yet. */
 function startOf(name: string): Present {
-  return { name, startedMs: performance.now(), entries: [], origin: {} };
+  return { name, startedMs: performance.now(), entries: [], cause: {} };
 }
 
 interface Present {
   readonly name: string;
   readonly startedMs: number;
   readonly entries: Entry[];
-  readonly origin: Origin;
+  readonly cause: Cause;
 }
 
 /** How much of the name of a command the journal shows: a client may send any word. */

@@ -229,7 +229,8 @@ function readReferences({ headers }: Mail): string[] {
  */
 function copyToMembers({ entry: { shown, address }, mail }: AnswerInput): Answer[] {
   const author = parseAddress(mail.from, isIncomingAddress);
-  const name = parseAddress(shown.address, isIncomingAddress)?.name || address.slice(0, address.lastIndexOf('@'));
+  const [local, domain] = splitAtSign(address);
+  const name = parseAddress(shown.address, isIncomingAddress)?.name || local;
   const { plainBody, htmlBody, to, cc, subject, messageIdHeader, inReplyTo, attachments } = mail;
   const copy = {
     to,
@@ -247,7 +248,6 @@ function copyToMembers({ entry: { shown, address }, mail }: AnswerInput): Answer
     attachments: attachments.map((file) => ({ ...file, content: fromBase64(file.content) })),
   };
   const members = shown.members.length > 0 ? shown.members : [mail.from];
-  const [local, domain] = splitAtSign(address);
   return members.map((member) => ({ to: member, envelopeFrom: `${local}-bounces@${domain}`, mail: copy }));
 }
 

@@ -86,7 +86,6 @@ function deliverAll(
 ): void {
   const sent = { ...message, from: message.fromAddress };
   for (const route of routes) {
-    if (route.kind !== 'inbox' && route.kind !== 'correspondent') continue;
     if (holdIfLoop(context, world, sent, route)) continue;
     if (route.kind === 'inbox') receiveMail(context, route, message);
     else context.correspondents.receive(world, message, route.address);

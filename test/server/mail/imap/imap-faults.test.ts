@@ -61,6 +61,11 @@ describe('IMAP faults', () => {
     talk.send('a FETCH 1 BODY[]\r\n');
     const [, size, text = ''] = /\{(\d+)\}\r\n(.*)$/s.exec(await talk.ended()) ?? [];
     expect(text).toHaveLength(Number(size) >> 1);
+    expect(running.server.mailbox.requests().at(-1)).toMatchObject({
+      command: 'FETCH',
+      result: 'NO',
+      reason: 'The connection ended before the reply was complete.',
+    });
   });
 
   test('a slow session waits before each reply, and the end of the server does not wait for it', async () => {

@@ -43,7 +43,14 @@ describe('Messages over IMAP', () => {
     const other = await running.session('Archive');
     await talk.ok('STORE 2 +FLAGS (\\Deleted)');
     await talk.ok('EXPUNGE');
+    const countReads = () => running.server.mailbox.journal({ kinds: ['read'] }).length;
+    const readsBefore = countReads();
     expect((await other.command('FETCH 1:3 BODY.PEEK[]')).result).toMatch(/^NO \[EXPUNGEISSUED\]/);
+    expect(running.server.mailbox.requests({ protocol: 'imap' }).at(-1)).toMatchObject({
+      command: 'FETCH',
+      result: 'NO',
+    });
+    expect(countReads() - readsBefore).toBe(1);
     expect(fetched(await other.ok('UID FETCH 1:* (UID)')).map(({ UID }) => UID)).toEqual(['1', '3']);
     const subjects: string[] = [];
     for await (const message of client.fetch('1:*', { envelope: true }, { uid: true })) {

@@ -5,6 +5,7 @@ import { isInProcess, sendControl } from '../../../support/control.ts';
 import { arrived, reply, START, write } from '../../../support/correspondents.ts';
 import { everywhere, interceptRequests, type Service } from '../../../support/everywhere.ts';
 import { IDS } from '../../../support/ids.ts';
+import { PATIENCE_MS } from '../../../support/patience.ts';
 
 interceptRequests();
 
@@ -118,6 +119,20 @@ everywhere('held mail goes on after a minute', { loopLimit: 6 }, async (service)
   await write(service, 'info@globex.test', 'Later');
   const subjects = mailbox.messages({ to: 'info@globex.test', direction: 'inbound' }).map(({ subject }) => subject);
   expect([subjects.includes('Still held'), subjects.at(-1)]).toEqual([false, 'Later']);
+});
+
+test('of the mail that is held, the latest 100 are listed', async () => {
+  const mailbox = createMailbox({ loopLimit: 1 });
+  mailbox.clock.freeze(START);
+  const write = async (from: 'acme' | 'globex', inbox: string, to: string, subject: string) => {
+    const headers = { 'X-API-Key': mailbox.keys[from].tenant, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ to, subject, plainBody: 'Hi', verified: true });
+    await mailbox.fetch(`${mailbox.baseUrl}/v1/inboxes/${inbox}/send`, { method: 'POST', headers, body });
+  };
+  await write('acme', helpdesk, 'info@globex.test', 'First');
+  for (let number = 1; number <= 102; number += 1) await write('globex', info, 'helpdesk@acme.test', `${number}`);
+  const { held = [] } = await mailbox.settled({ timeout: PATIENCE_MS });
+  expect(held.map(({ subject }) => Number(subject))).toEqual(Array.from({ length: 100 }, (_, index) => index + 3));
 });
 
 test('two correspondents, and an agent that forwards the mail of one to the other, stop', async () => {
