@@ -58,12 +58,13 @@ class LoadedPages {
   /** The range that the list shows, in the form of the arguments of `loadRange`. */
   shownRange: readonly [first: number, end: number] = [0, 1];
 
-  /** Returns the first mail that is shown and loaded, with its index. */
+  /** Returns the first mail that is shown and loaded, or else one that is only loaded, with its index. */
   findShown(): readonly [index: number, id: string] | undefined {
     for (let index = this.shownRange[0]; index < this.shownRange[1]; index += 1) {
       const mail = this.mails.get(index);
       if (mail) return [index, mail.id];
     }
+    for (const [index, { id }] of this.mails) return [index, id];
     return undefined;
   }
 
@@ -71,8 +72,8 @@ class LoadedPages {
   addPage(offset: number, { total, words, messages, index }: ReplyTo<'searchMail'>, shown = this.findShown()): void {
     this.error = undefined;
     this.words = words;
-    let newCount = 0;
-    if (this.isHeld && shown) newCount = index === null ? this.newCount : Math.max(0, index - shown[0]);
+    let newCount = this.isHeld ? this.newCount : 0;
+    if (this.isHeld && shown && index !== null) newCount = Math.max(0, index - shown[0]);
     // The mails of other pages have another index as soon as the list follows what is new.
     const isMoved = !this.isHeld && (newCount !== this.newCount || total !== this.total);
     this.newCount = newCount;
