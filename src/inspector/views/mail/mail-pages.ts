@@ -166,7 +166,7 @@ async function loadPage(client: ControlClient, pages: LoadedPages, page: number,
     const first = page * PAGE_SIZE;
     for (let load = 1; load <= MAX_LOADS; load += 1) {
       const shown = pages.isHeld ? pages.findShown() : undefined;
-      const offset = first + pages.newCount;
+      const offset = first + (pages.isHeld ? pages.newCount : 0);
       const reply = await client.searchMail({ ...query, offset, limit: PAGE_SIZE, indexOf: shown?.[1] });
       pages.addPage(offset, reply, shown);
       const last = Math.min(pages.total ?? 0, first + PAGE_SIZE) - 1;
