@@ -2,7 +2,7 @@ import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, 
 import type { ComponentChildren } from 'preact';
 import { plural } from '../../../basics/text.ts';
 import { parseSearch, removeTerm, SEARCH_HINT } from '../../../control/journal/from-entries/search-terms.ts';
-import { LiveOnly } from '../../inspector.ts';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
 import {
@@ -62,6 +62,7 @@ interface ListToolsProps {
 /** The search and the filters of the list, and a button for a new mail. Before the first mail, nothing can be searched. */
 export function ListTools({ route, total }: ListToolsProps) {
   const { search = '', folder, threads } = route.options;
+  const { isTrace } = useInspector();
   const isDrafts = folder === 'drafts';
   const isNothingOpen = route.id === undefined && route.options.compose === undefined;
   const composeLink = mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder });
@@ -80,7 +81,7 @@ export function ListTools({ route, total }: ListToolsProps) {
             <Select
               label="Folder"
               value={folder ?? 'all'}
-              options={[...Object.entries(FOLDERS), ['drafts', 'Drafts'] as const]}
+              options={[...Object.entries(FOLDERS), ...(isTrace ? [] : [['drafts', 'Drafts'] as const])]}
               choose={(folder) => open(mailLink(route, undefined, { folder: folder === 'all' ? undefined : folder }))}
             />
             {!isDrafts && (
