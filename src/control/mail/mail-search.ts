@@ -177,7 +177,12 @@ function listCandidates(scope: SearchScope, { tenant, folder = 'all', threads, .
     const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
     const index = world.messageIndex;
     const list = threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName);
-    return list.slice(0, list.length).map((message) => new StoredMail(world, message, lookUp));
+    let arrival = 0;
+    return list.slice(0, list.length).map((message) => {
+      // The journal does not have each mail, such as one that was added over IMAP; it came after the one before it.
+      arrival = Math.max(arrival, lookUp.arrivals().get(message.id) ?? 0);
+      return new StoredMail(world, message, lookUp, arrival);
+    });
   });
 }
 
@@ -192,6 +197,8 @@ interface LookUp {
   readonly worlds: ReachableWorlds;
   /** The ids of the mails of samples. */
   sampleIds(): ReadonlySet<string>;
+  /** The place of each mail in the journal, by the id of the mail. */
+  arrivals(): ReadonlyMap<string, number>;
   /** The names of each inbox, by the id of the inbox. */
   readonly inboxNames: Map<string, readonly string[]>;
 }
@@ -199,6 +206,7 @@ interface LookUp {
 /** Creates what lists of mail need beside the rows. */
 export function createLookUp({ worlds, service }: SearchScope): LookUp {
   let sampleIds: ReadonlySet<string> | undefined;
+  let arrivals: ReadonlyMap<string, number> | undefined;
   return {
     worlds,
     inboxNames: new Map(),
@@ -206,6 +214,11 @@ export function createLookUp({ worlds, service }: SearchScope): LookUp {
       const samples = () => service.journals.of(worlds.owners(), { kinds: ['sample'] });
       sampleIds ??= new Set(samples().flatMap(({ data }) => data.messageIds));
       return sampleIds;
+    },
+    arrivals() {
+      const mails = () => service.journals.of(worlds.owners(), { kinds: ['mail-received', 'mail-sent'] });
+      arrivals ??= new Map(mails().map(({ data, mailboxNumber }) => [data.message.id, mailboxNumber]));
+      return arrivals;
     },
   };
 }
@@ -216,6 +229,7 @@ export class StoredMail implements DetailedMail {
     readonly world: World,
     readonly mail: MessageRow,
     readonly lookUp: LookUp,
+    readonly arrival = 0,
   ) {}
 
   get tenantId() {

@@ -200,6 +200,17 @@ describe('the inspection of mail', () => {
       'There is no key of a tenant, workspace or inbox with this id.',
     );
   });
+
+  test('lists mail in the order in which it really arrived, also if the clocks of tenants differ', async () => {
+    const mailbox = createMailbox();
+    const sandbox = mailbox.createSandbox();
+    sandbox.clock.advance('26h');
+    for (const to of [`helpdesk@${sandbox.domain}`, 'helpdesk@acme.test', `helpdesk@${sandbox.domain}`]) {
+      await mailbox.receiveMessage({ to, from: DANA, subject: 'In turn' });
+    }
+    const { messages } = mailbox.searchMail({ search: 'subject:"in turn"' });
+    expect(messages.map(({ tenantId }) => tenantId === sandbox.id)).toEqual([true, false, true]);
+  });
 });
 
 test.for([

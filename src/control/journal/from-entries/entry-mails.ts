@@ -52,12 +52,13 @@ export function mailsOf(
   for (const { data } of mailEntries)
     threadSizes.set(threadOf(data.mail), (threadSizes.get(threadOf(data.mail)) ?? 0) + 1);
   const mailsByTenant = new Map(tenants.map(({ id }): [string, EntryMail[]] => [id, []]));
-  for (const { data } of mailEntries) {
+  for (const [position, { data }] of mailEntries.entries()) {
     const { mail, inbox } = data;
     const { id, tenantId, inboxId, attachments } = mail;
     const tenant = tenantById.get(tenantId);
     mailsByTenant.get(tenantId)?.push({
       tenantId,
+      arrival: position + 1,
       mail: { ...mail, ...(atEnd.get(id) ?? GONE) },
       inbox,
       workspaceId: workspaceByInbox.get(inboxId),

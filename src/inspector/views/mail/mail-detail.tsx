@@ -7,7 +7,7 @@ import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
 import { NextBreach, SampleCard, sampleOf, useSamples } from '../../samples.tsx';
 import { useScope } from '../../scope.ts';
-import { Time, UserText } from '../../text.tsx';
+import { People, Person, Time, UserText } from '../../text.tsx';
 import { useFormer, useLoaded } from '../../use-loaded.ts';
 import { type Delivery, markOf } from '../webhooks/explain-delivery.ts';
 import { HiddenTextChip } from './compare/compare-tab.tsx';
@@ -32,10 +32,12 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
 function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLoading: boolean }) {
   const [followUp, setFollowUp] = useState<NewMail>();
   const [seen, judgedFrame] = useSeenText(mail);
+  const told = useStory(mail.id);
   if (followUp) return <ComposeForm initial={followUp} route={route} cancel={() => setFollowUp(undefined)} />;
   return (
     <article aria-busy={isLoading}>
       <Head mail={mail} words={words} seen={seen} route={route} />
+      <Why mail={mail} told={told} />
       <LiveOnly>
         <p class="buttons">
           {createFollowUps(mail).map((initial, index) => (
@@ -53,9 +55,10 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
       </LiveOnly>
       <SampleOf mail={mail} />
       <Thread mail={mail} route={route} />
+      <Related mail={mail} />
       <Tabs mail={mail} words={words} route={route} seen={seen} />
       {judgedFrame}
-      <Related mail={mail} />
+      <RelatedWebhooks told={told} />
     </article>
   );
 }
@@ -103,24 +106,18 @@ function Head({ mail, words, seen, route }: PartProps & SeenProps) {
     <header>
       <UserText inside="h1" text={mail.subject || '(no subject)'} find={words} />
       <p>
-        <Person person={mail.from || '(no sender)'} /> <span class="soft">→</span>{' '}
-        {mail.to.map((person, index) => (
-          <>
-            {index > 0 && ', '}
-            <Person key={person} person={person} />
-          </>
-        ))}{' '}
-        <Time at={mail.receivedAt} />
+        <Person person={mail.from || '(no sender)'} inside="strong" /> <span class="soft">→</span>{' '}
+        <People people={mail.to} inside="strong" /> <Time at={mail.receivedAt} />
       </p>
       <Facts
         facts={[
-          ['Cc', mail.cc.length > 0 && <UserText text={mail.cc.join(', ')} />],
-          ['Bcc', mail.bcc.length > 0 && <UserText text={mail.bcc.join(', ')} />],
-          ['Reply to', mail.replyTo && <UserText text={mail.replyTo} />],
+          ['Cc', mail.cc.length > 0 && <People people={mail.cc} />],
+          ['Bcc', mail.bcc.length > 0 && <People people={mail.bcc} />],
+          ['Reply to', mail.replyTo && <Person person={mail.replyTo} />],
           ['Inbox', !shownAddresses.includes(mail.inbox) && mail.inbox],
         ]}
       />
-      <p class="buttons">
+      <p class="buttons chips">
         <Marks mail={mail} />
         <LiveOnly>
           <HiddenTextChip seen={seen} link={mailLink(route, mail.id, { tab: 'compare' })} />
@@ -128,22 +125,6 @@ function Head({ mail, words, seen, route }: PartProps & SeenProps) {
         </LiveOnly>
       </p>
     </header>
-  );
-}
-
-/** A name, followed by its address. */
-function Person({ person }: { readonly person: string }) {
-  const name = nameOf(person);
-  return (
-    <>
-      <UserText inside="strong" text={name} />
-      {name !== person && (
-        <span class="soft">
-          {' '}
-          <UserText text={bareAddress(person)} />
-        </span>
-      )}
-    </>
   );
 }
 
@@ -161,6 +142,35 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
+/** The colour of a step of a story, by its result. */
+const STEP_TONES = { good: 'good', bad: 'bad', unknown: 'warn' } as const;
+
+/**
+ * Why a received mail was answered or not: the steps of its story, which a failed test prints, too. Its line is there
+ * before the story is loaded, so that nothing below it moves.
+ */
+function Why({ mail: { id, direction, from }, told }: StoryProps & { readonly mail: MailDetails }) {
+  const story = told?.story;
+  if (direction !== 'inbound') return null;
+  const linkOf = (step: string, [first, second]: readonly string[]) => {
+    if (step === 'arrival') return linkTo('run', undefined, { counterpart: bareAddress(from) });
+    if (step === 'webhooks') return linkTo('webhooks', second === undefined ? first : undefined, { search: id });
+    if (step === 'answer' && story?.sent.includes(first ?? '')) return linkTo('mail', first);
+    return linkTo('requests', first, first === undefined ? { search: id } : {});
+  };
+  return (
+    <ol class="why" aria-label="What became of it">
+      {(story?.steps ?? []).map(({ step, text, result, ids }) => (
+        <li key={step}>
+          <a href={linkOf(step, ids)} class={STEP_TONES[result]}>
+            {text}
+          </a>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 /** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail }: { readonly mail: MailDetails }) {
   const { id, direction, from, to, request, deliveries } = mail;
@@ -170,37 +180,39 @@ function Related({ mail }: { readonly mail: MailDetails }) {
   const requestsLink = linkTo('requests', undefined, { search: id });
   const runLink = linkTo('run', undefined, { counterpart });
   return (
-    <>
-      <h2>Related</h2>
-      <nav class="buttons" aria-label="Related">
-        {request !== null && (
-          <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
-        )}
-        <ButtonLink icon={icons.ArrowLeftRight} text="Requests that name it" href={requestsLink} />
-        {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
-        <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
-      </nav>
-      <RelatedWebhooks id={id} />
-    </>
+    <nav class="buttons small" aria-label="Related">
+      {request !== null && (
+        <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
+      )}
+      <ButtonLink icon={icons.ArrowLeftRight} text="Requests that name it" href={requestsLink} />
+      {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
+      <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
+    </nav>
   );
 }
 
-/** Every webhook of the tenant: what became of its delivery of the mail, or why it was not called. */
-function RelatedWebhooks({ id }: { readonly id: string }) {
+/** Loads the story of a mail, and the deliveries that it names. The journal may no longer have the mail. */
+function useStory(id: string) {
   const load = async (client: ControlClient) => {
     const story = await client.explainMail({ id }).catch(undefinedIfRefused);
     const ids = story?.webhooks.flatMap(({ deliveries }) => deliveries) ?? [];
     const deliveries = await Promise.all(ids.map((id) => client.getDelivery({ id }).catch(undefinedIfRefused)));
-    return { webhooks: story?.webhooks ?? [], deliveries: deliveries.filter((one) => one !== undefined) };
+    return { story, deliveries: deliveries.filter((one) => one !== undefined) };
   };
-  const { value } = useLoaded(load, `webhooks of ${id}`);
-  if (!value || value.webhooks.length === 0) return null;
+  return useLoaded(load, `story of ${id}`).value;
+}
+
+type StoryProps = { readonly told: ReturnType<typeof useStory> };
+
+/** Every webhook of the tenant: what became of its delivery of the mail, or why it was not called. */
+function RelatedWebhooks({ told }: StoryProps) {
+  if (!told?.story || told.story.webhooks.length === 0) return null;
   return (
     <ul class="rows wrapped" aria-label="Webhooks of the tenant">
-      {value.webhooks.map(({ webhookId, url, skipped }) => (
+      {told.story.webhooks.map(({ webhookId, url, skipped }) => (
         <li key={webhookId}>
           {skipped !== null && <Chip icon={icons.CircleSlash} text="not called" />}
-          {value.deliveries
+          {told.deliveries
             .filter((delivery) => delivery.webhookId === webhookId)
             .map((delivery) => (
               <a key={delivery.id} href={linkTo('webhooks', delivery.id)}>

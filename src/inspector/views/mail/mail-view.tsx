@@ -1,12 +1,14 @@
 import { ListView } from '../../list-view.tsx';
+import { createLivePart } from '../../live-view.tsx';
 import { mailLink, type Route } from '../../page-route.ts';
 import { type Tenant, useScope } from '../../scope.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
-import { Drafts } from './drafts.tsx';
 import { MailDetail } from './mail-detail.tsx';
 import { ListTools, MailList } from './mail-list.tsx';
 import { useMailPages } from './mail-pages.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
+
+const Drafts = createLivePart(async () => (await import('../live-views.ts')).Drafts);
 
 /**
  * The mail of every inbox: a tree of inboxes, the list, and the open mail or a form for a new mail. For the folder
@@ -27,7 +29,7 @@ function Mails({ route }: { readonly route: Route }) {
       aside={<MailboxTree route={route} />}
       list={
         <>
-          <ListTools route={route} />
+          <ListTools route={route} total={pages.total} />
           <MailList pages={pages} route={route} />
         </>
       }

@@ -137,7 +137,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
         label={`Requests, ${chosen.length} of ${requests.length}`}
         items={chosen}
         openId={route.id}
-        empty={requests.length > 0 ? NO_MATCH : 'The service has not got a request yet.'}
+        empty={requests.length > 0 ? NO_MATCH : 'No request here. What clients send appears at once.'}
         onRowsChange={showSubjects}
         headings={!isComfortable && <LineHeadings cells={HEADINGS} />}
         rowHeight={isComfortable ? undefined : LINE_HEIGHT}

@@ -8,31 +8,59 @@ import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
 import { Chip, FaultLinks, Icon, type Tone } from '../../parts.tsx';
 import { SampleCard } from '../../samples.tsx';
-import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
+import { placeOfInbox, useScope } from '../../scope.ts';
+import { formatSpan, People, Person, shortenIds, TimeOfDay, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
 import { type DescribedFault, describeFault } from '../settings/describe-fault.ts';
 import type { MailEvent, ShownEvent, ShownKind } from './run-log.ts';
-import type { RunItem } from './timeline.ts';
+import { momentOf, type RunItem } from './timeline.ts';
 
-/** One item of the run. A mail is a bubble on the side of its sender; anything else is a line between bubbles. */
-export function RunLine({ item }: { readonly item: RunItem }) {
-  if (item.kind === 'mail') return <MailBubble {...item} />;
-  return <li class="event">{item.kind === 'requests' ? <Requests {...item} /> : <Events events={item.events} />}</li>;
+type RunLineProps = { readonly item: RunItem; readonly former: RunItem | undefined };
+
+/**
+ * One item of the run, with its time of day in a column before it. A mail is a bubble on the side of its sender; anything
+ * else is a line between bubbles. `former` is the item above.
+ */
+export function RunLine({ item, former }: RunLineProps) {
+  const { trial } = useInspector();
+  const classes = item.kind === 'mail' ? ['bubble'] : ['event'];
+  if (item.kind === 'mail' && item.mail.kind === 'mail-sent') classes.push('outbound');
+  if (item.kind === 'mail' && trial?.mails.has(item.mail.data.mail.id)) classes.push('place');
+  return (
+    <li class={classes.join(' ')} tabIndex={-1}>
+      <span class="at small">
+        <TimeOfDay {...momentOf(item)} after={former && momentOf(former).realTime} />
+      </span>
+      {item.kind === 'mail' ? (
+        <Mail {...item} />
+      ) : item.kind === 'requests' ? (
+        <Requests {...item} />
+      ) : (
+        <Events events={item.events} />
+      )}
+    </li>
+  );
 }
 
-function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail' }>) {
+function Mail({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail' }>) {
+  const scope = useScope();
+  const { trial } = useInspector();
   const { kind, data } = mail;
   const { id, from, to, subject, plainBody } = data.mail;
   const isOut = kind === 'mail-sent';
-  const { trial } = useInspector();
-  const isPlace = trial?.mails.has(id) ?? false;
+  const place = (
+    <span title={data.inbox}>
+      <bdi>{placeOfInbox(scope, mail.data.inbox, mail.tenantId)}</bdi>
+    </span>
+  );
   return (
-    <li class={`bubble ${isOut ? 'outbound' : ''} ${isPlace ? 'place' : ''}`}>
-      {isPlace && <PlaceNote text={`Why this trial did not pass. ${trial?.reason}`} />}
+    <>
+      {trial?.mails.has(id) && <PlaceNote text={`Why this trial did not pass. ${trial.reason}`} />}
       <p class="small soft">
         <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
-        {isOut ? 'Mail out to' : data.source === 'correspondent' ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
-        <UserText text={isOut ? to.join(', ') : from} /> · <Time at={mail.at} realTime={mail.realTime} />
+        {!isOut && data.source === 'correspondent' && 'Answer of a correspondent, '}
+        <span class="hidden">{isOut ? 'Mail out from' : 'Mail in from'} </span>
+        {isOut ? place : <Person person={from} />} → {isOut ? <People people={to} /> : place}
       </p>
       <a class="subject" href={linkTo('mail', id)}>
         <UserText text={subject || '(no subject)'} />
@@ -40,7 +68,7 @@ function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail
       <UserText inside="p" class="excerpt" text={plainBody.replace(/\n\s+/g, '\n')} />
       {sample && <SampleCard sample={sample} />}
       {deliveries.length > 0 && <Deliveries events={deliveries} />}
-    </li>
+    </>
   );
 }
 
@@ -147,7 +175,8 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
           ,{' '}
         </Fragment>
       ))}
-      {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} /> <Time at={at} realTime={realTime} />
+      {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} />{' '}
+      <TimeOfDay at={at} realTime={realTime} />
     </p>
   );
 }
@@ -200,7 +229,8 @@ function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
     <>
       <p>
         <Chip tone={tone} icon={icon} text={label} /> {isLinked ? <a href={link}>{text}</a> : text}{' '}
-        <Repeats items={group} /> <Faults ids={fault ? [fault] : []} /> <Time at={event.at} realTime={event.realTime} />
+        <Repeats items={group} /> <Faults ids={fault ? [fault] : []} />{' '}
+        <TimeOfDay at={event.at} realTime={event.realTime} />
       </p>
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </>
