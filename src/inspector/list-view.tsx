@@ -23,7 +23,7 @@ interface ListViewProps {
   /** What is shown to the left of the list, such as a tree. */
   readonly aside?: ComponentChildren;
   readonly list: ComponentChildren;
-  /** What can be done without an open item. It is shown beside the title or, if something is left of the list, below it. */
+  /** What can be done without an open item. It is shown beside the title. */
   readonly actions?: ComponentChildren;
   /** Whether the list has the whole width while nothing is open. */
   readonly isWide?: boolean;
@@ -44,12 +44,11 @@ export function ListView(props: ListViewProps) {
   const classes = ['columns', aside && 'three', isWide && 'wide', detail && 'open'];
   return (
     <>
-      {aside ? <h1 class="hidden">{title}</h1> : <Frame title={title}>{actions}</Frame>}
+      <Frame title={title}>{actions}</Frame>
       <div class={classes.filter(Boolean).join(' ')}>
         {aside}
         <div class="column">
           {list}
-          {aside && actions && <div class="tools actions">{actions}</div>}
           {isWide && !detail && (
             <p class="tools actions hint small">
               <span>

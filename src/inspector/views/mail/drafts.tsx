@@ -14,7 +14,7 @@ import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../pa
 import { type Tenant, useScope } from '../../scope.ts';
 import { ClockTime, Time, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
-import { ListTools } from './mail-list.tsx';
+import { ListTools, MailActions } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
 
@@ -31,6 +31,7 @@ export function Drafts({ route }: { readonly route: Route }) {
   return (
     <ListView
       title="Mail"
+      actions={<MailActions route={route} />}
       aside={<MailboxTree route={route} />}
       list={
         <>

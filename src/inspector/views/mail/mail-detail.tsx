@@ -4,7 +4,7 @@ import { plural } from '../../../basics/text.ts';
 import { type ControlClient, undefinedIfRefused } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
+import { Button, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
 import { NextBreach, SampleCard, sampleOf, useSamples } from '../../samples.tsx';
 import { useScope } from '../../scope.ts';
 import { People, Person, Time, UserText } from '../../text.tsx';
@@ -38,8 +38,8 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
     <article aria-busy={isLoading}>
       <Head mail={mail} words={words} seen={seen} route={route} />
       <Why mail={mail} told={told} />
-      <LiveOnly>
-        <p class="buttons">
+      <div class="buttons mail-tools">
+        <LiveOnly>
           {createFollowUps(mail).map((initial, index) => (
             <Button
               icon={initial.isReply ? icons.Reply : icons.Send}
@@ -51,11 +51,11 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
           ))}
           <SaveButton mail={mail} />
           <DeleteButton mail={mail} route={route} />
-        </p>
-      </LiveOnly>
+        </LiveOnly>
+        <Related mail={mail} />
+      </div>
       <SampleOf mail={mail} />
       <Thread mail={mail} route={route} />
-      <Related mail={mail} />
       <Tabs mail={mail} words={words} route={route} seen={seen} />
       {judgedFrame}
       <RelatedWebhooks told={told} />
@@ -105,9 +105,16 @@ function Head({ mail, words, seen, route }: PartProps & SeenProps) {
   return (
     <header>
       <UserText inside="h1" text={mail.subject || '(no subject)'} find={words} />
-      <p>
-        <Person person={mail.from || '(no sender)'} inside="strong" /> <span class="soft">→</span>{' '}
-        <People people={mail.to} inside="strong" /> <Time at={mail.receivedAt} />
+      <p class="buttons chips">
+        <span>
+          <Person person={mail.from || '(no sender)'} inside="strong" /> <span class="soft">→</span>{' '}
+          <People people={mail.to} inside="strong" /> <Time at={mail.receivedAt} />
+        </span>
+        <Marks mail={mail} />
+        <LiveOnly>
+          <HiddenTextChip seen={seen} link={mailLink(route, mail.id, { tab: 'compare' })} />
+          <AuthChips mail={mail} />
+        </LiveOnly>
       </p>
       <Facts
         facts={[
@@ -117,13 +124,6 @@ function Head({ mail, words, seen, route }: PartProps & SeenProps) {
           ['Inbox', !shownAddresses.includes(mail.inbox) && mail.inbox],
         ]}
       />
-      <p class="buttons chips">
-        <Marks mail={mail} />
-        <LiveOnly>
-          <HiddenTextChip seen={seen} link={mailLink(route, mail.id, { tab: 'compare' })} />
-          <AuthChips mail={mail} />
-        </LiveOnly>
-      </p>
     </header>
   );
 }
@@ -180,13 +180,11 @@ function Related({ mail }: { readonly mail: MailDetails }) {
   const requestsLink = linkTo('requests', undefined, { search: id });
   const runLink = linkTo('run', undefined, { counterpart });
   return (
-    <nav class="buttons small" aria-label="Related">
-      {request !== null && (
-        <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
-      )}
-      <ButtonLink icon={icons.ArrowLeftRight} text="Requests that name it" href={requestsLink} />
-      {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
-      <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
+    <nav class="small" aria-label="Related">
+      {request !== null && <a href={linkTo('requests', request)}>The request that made it</a>}
+      <a href={requestsLink}>Requests that name it</a>
+      {deliveries.length > 0 && <a href={deliveriesLink}>{deliveriesText}</a>}
+      <a href={runLink}>Run with {counterpart}</a>
     </nav>
   );
 }
@@ -232,6 +230,9 @@ function describeDelivery(delivery: Delivery): string {
   return [markOf(delivery).text, delivery.attempts.at(-1)?.status].filter(Boolean).join(' ');
 }
 
+/** A thread with more messages than this is closed at first, so that the text of the mail is seen. */
+const OPEN_THREAD = 4;
+
 /** All messages of the thread, the open one in bold. */
 function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; readonly route: Route }) {
   const list = useRef<HTMLOListElement>(null);
@@ -242,7 +243,7 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
   }, [id]);
   if (thread.length < 2) return null;
   return (
-    <details open>
+    <details open={thread.length <= OPEN_THREAD}>
       <summary>{thread.length} messages in this thread</summary>
       <ol class="thread" ref={list}>
         {thread.map((message) => (

@@ -59,47 +59,54 @@ interface ListToolsProps {
   readonly total?: number | undefined;
 }
 
-/** The search and the filters of the list, and a button for a new mail. Before the first mail, nothing can be searched. */
+/** The buttons for a new mail and for samples. */
+export function MailActions({ route }: Pick<ListToolsProps, 'route'>) {
+  const { folder } = route.options;
+  const isNothingOpen = route.id === undefined && route.options.compose === undefined;
+  const options = { compose: 'true', folder: folder === 'drafts' ? undefined : folder };
+  return (
+    <LiveOnly>
+      <ButtonLink
+        icon={SquarePen}
+        text="New mail"
+        isPrimary={isNothingOpen}
+        href={mailLink(route, undefined, options)}
+      />
+      <SamplesButton text="Samples" />
+    </LiveOnly>
+  );
+}
+
+/** The search and the filters of the list. Before the first mail, nothing can be searched. */
 export function ListTools({ route, total }: ListToolsProps) {
   const { search = '', folder, threads } = route.options;
   const { isTrace } = useInspector();
   const isDrafts = folder === 'drafts';
-  const isNothingOpen = route.id === undefined && route.options.compose === undefined;
-  const composeLink = mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder });
   const isFirst = total === 0 && search === '' && folder === undefined && threads === undefined;
+  if (isFirst) return null;
   return (
-    <div class="tools" title={isFirst ? undefined : SEARCH_HINT}>
-      {!isFirst && (
-        <>
-          <SearchField
-            label="Search mail"
-            value={search}
-            search={(search) => open(mailLink(route, route.id, { search }), { replace: true })}
+    <div class="tools" title={SEARCH_HINT}>
+      <SearchField
+        label="Search mail"
+        value={search}
+        search={(search) => open(mailLink(route, route.id, { search }), { replace: true })}
+      />
+      <Conditions search={search} route={route} />
+      <Filters count={[folder, threads].filter(Boolean).length}>
+        <Select
+          label="Folder"
+          value={folder ?? 'all'}
+          options={[...Object.entries(FOLDERS), ...(isTrace ? [] : [['drafts', 'Drafts'] as const])]}
+          choose={(folder) => open(mailLink(route, undefined, { folder: folder === 'all' ? undefined : folder }))}
+        />
+        {!isDrafts && (
+          <CheckBox
+            text="Threads"
+            isOn={threads !== undefined}
+            change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
           />
-          <Conditions search={search} route={route} />
-          <Filters count={[folder, threads].filter(Boolean).length}>
-            <Select
-              label="Folder"
-              value={folder ?? 'all'}
-              options={[...Object.entries(FOLDERS), ...(isTrace ? [] : [['drafts', 'Drafts'] as const])]}
-              choose={(folder) => open(mailLink(route, undefined, { folder: folder === 'all' ? undefined : folder }))}
-            />
-            {!isDrafts && (
-              <CheckBox
-                text="Threads"
-                isOn={threads !== undefined}
-                change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
-              />
-            )}
-          </Filters>
-        </>
-      )}
-      <LiveOnly>
-        <span class="buttons">
-          <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={composeLink} />
-          <SamplesButton text="Samples" />
-        </span>
-      </LiveOnly>
+        )}
+      </Filters>
     </div>
   );
 }

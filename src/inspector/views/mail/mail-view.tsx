@@ -4,7 +4,7 @@ import { mailLink, type Route } from '../../page-route.ts';
 import { type Tenant, useScope } from '../../scope.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
 import { MailDetail } from './mail-detail.tsx';
-import { ListTools, MailList } from './mail-list.tsx';
+import { ListTools, MailActions, MailList } from './mail-list.tsx';
 import { useMailPages } from './mail-pages.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
 
@@ -26,6 +26,7 @@ function Mails({ route }: { readonly route: Route }) {
   return (
     <ListView
       title="Mail"
+      actions={<MailActions route={route} />}
       aside={<MailboxTree route={route} />}
       list={
         <>

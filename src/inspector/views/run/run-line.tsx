@@ -36,7 +36,7 @@ export function RunLine({ item, former }: RunLineProps) {
       ) : item.kind === 'requests' ? (
         <Requests {...item} />
       ) : (
-        <Events events={item.events} />
+        <Events events={item.events} isAlone={item.events.length === 1} />
       )}
     </li>
   );
@@ -90,7 +90,10 @@ function Requests({ requests, readMails }: RequestsItem) {
   const groups = groupEqual(requests, (request) =>
     [nameOfRequest(request), resultOf(request), request.code, request.reason].join(),
   );
-  const lines = <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} />} />;
+  const isAlone = requests.length === 1;
+  const lines = (
+    <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} isAlone={isAlone} />} />
+  );
   if (groups.length === 1) return lines;
   return (
     <details open={failed > 0 && groups.length < 10}>
@@ -153,10 +156,15 @@ function Repeats({ items }: { readonly items: readonly { readonly realTime: stri
 /** If an IMAP command read more mails than this, only the first ones are named. */
 const MAX_NAMED_MAILS = 5;
 
-type EqualRequestsProps = { readonly group: Equal<RequestSummary>; readonly readMails: readonly MailEvent[] };
+type EqualRequestsProps = {
+  readonly group: Equal<RequestSummary>;
+  readonly readMails: readonly MailEvent[];
+  /** Whether it is all of its item, whose time stands before it. */
+  readonly isAlone: boolean;
+};
 
 /** Requests with the same operation and result: the latest of them, and how many there were. */
-function EqualRequests({ group, readMails }: EqualRequestsProps) {
+function EqualRequests({ group, readMails, isAlone }: EqualRequestsProps) {
   const request = group.at(-1) ?? group[0];
   const { id, path, reason, at, realTime, faults } = request;
   const unnamed = request.read.length - Math.min(readMails.length, MAX_NAMED_MAILS);
@@ -176,7 +184,7 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
         </Fragment>
       ))}
       {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} />{' '}
-      <TimeOfDay at={at} realTime={realTime} />
+      {!isAlone && <TimeOfDay at={at} realTime={realTime} />}
     </p>
   );
 }
@@ -206,8 +214,14 @@ function stateAfter(event: ShownEvent): string {
   return event.data.state === 'pending' ? 'failing' : event.data.state;
 }
 
+interface EventsProps {
+  readonly events: readonly ShownEvent[];
+  /** Whether there is only one, whose time stands before it. */
+  readonly isAlone?: boolean;
+}
+
 /** Events that followed each other. Equal ones are one line, such as the attempts of a webhook that fail alike. */
-function Events({ events }: { readonly events: readonly ShownEvent[] }) {
+function Events({ events, isAlone = false }: EventsProps) {
   const groups = groupEqual(events, (event) => {
     if (event.kind === 'attempt') {
       const { webhookId, event: kind, status, error } = event.data;
@@ -216,10 +230,10 @@ function Events({ events }: { readonly events: readonly ShownEvent[] }) {
     const { label, text, reason } = lineOf(event);
     return [label, text, reason].join();
   });
-  return <Latest groups={groups} show={(group) => <EqualEvents group={group} />} />;
+  return <Latest groups={groups} show={(group) => <EqualEvents group={group} isAlone={isAlone} />} />;
 }
 
-function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
+function EqualEvents({ group, isAlone }: { readonly group: Equal<ShownEvent>; readonly isAlone: boolean }) {
   const event = group.at(-1) ?? group[0];
   const { tone = 'plain', icon, label, text, link, reason } = { ...lineOf(event), ...lineOfAttempts(group) };
   const fault = event.kind === 'attempt' ? event.data.faultId : null;
@@ -230,7 +244,7 @@ function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
       <p>
         <Chip tone={tone} icon={icon} text={label} /> {isLinked ? <a href={link}>{text}</a> : text}{' '}
         <Repeats items={group} /> <Faults ids={fault ? [fault] : []} />{' '}
-        <TimeOfDay at={event.at} realTime={event.realTime} />
+        {!isAlone && <TimeOfDay at={event.at} realTime={event.realTime} />}
       </p>
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </>

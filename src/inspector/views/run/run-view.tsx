@@ -12,6 +12,7 @@ import {
   Failure,
   Filters,
   Form,
+  Frame,
   Icon,
   Loading,
   SearchField,
@@ -77,37 +78,32 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
     open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
   return (
     <div class="run">
-      <header>
-        <div class="head">
-          <span class="buttons">
-            <h1>Run</h1>
-            <LiveOnly>
-              <SamplesButton text="Samples" />
-              <Share />
-            </LiveOnly>
-          </span>
-          <RunFilters log={log} counterparts={counterparts} options={options} change={change} />
+      <Frame title="Run">
+        <RunFilters log={log} counterparts={counterparts} options={options} change={change} />
+        <LiveOnly>
+          <SamplesButton text="Samples" />
+          <Share />
+        </LiveOnly>
+      </Frame>
+      {isReady && (
+        <div class="summary">
+          <Failure error={error ?? samplesError} />
+          <Losses losses={losses} droppedCount={log.droppedCount} />
+          {rows.length > 0 && (
+            <Strip
+              rows={rows}
+              samples={samples}
+              from={options.from}
+              to={options.to}
+              choose={(range) => change(range ?? { from: undefined, to: undefined })}
+            />
+          )}
+          <div class="verdicts">
+            <Board samples={shownSamples} options={options} />
+            <Failures count={failureCount} options={options} />
+          </div>
         </div>
-        {isReady && (
-          <>
-            <Failure error={error ?? samplesError} />
-            <Losses losses={losses} droppedCount={log.droppedCount} />
-            {rows.length > 0 && (
-              <Strip
-                rows={rows}
-                samples={samples}
-                from={options.from}
-                to={options.to}
-                choose={(range) => change(range ?? { from: undefined, to: undefined })}
-              />
-            )}
-            <div class="verdicts">
-              <Board samples={shownSamples} options={options} />
-              <Failures count={failureCount} options={options} />
-            </div>
-          </>
-        )}
-      </header>
+      )}
       {isReady ? (
         <Timeline key={`${tenant} ${filter}`} items={items}>
           {items.length > 0 ? null : rows.length > 0 ? (
