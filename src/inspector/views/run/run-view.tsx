@@ -21,10 +21,10 @@ import {
   textIn,
 } from '../../parts.tsx';
 import { type Sample, useSamples } from '../../samples.tsx';
-import { useScope } from '../../scope.ts';
-import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
+import { createOwnerFinder, isInScope, useScope } from '../../scope.ts';
+import { formatFullTime, formatSpan, Time, UserText, useNow } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
-import { type Action, type Loaded, useAction, useFormer, useLoaded } from '../../use-loaded.ts';
+import { type Action, type EventFilter, type Loaded, useAction, useFormer, useLoaded } from '../../use-loaded.ts';
 import { AddInbox } from '../mail/mailbox-tree.tsx';
 import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
@@ -107,9 +107,9 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
       {isReady ? (
         <Timeline key={`${tenant} ${filter}`} items={items}>
           {items.length > 0 ? null : rows.length > 0 ? (
-            <p class="hint">Nothing matches the search and the filters.</p>
+            <p class="hint">Nothing matches the search and the filters. Remove one of them.</p>
           ) : options.since || options.counterpart ? (
-            <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
+            <p class="hint">Nothing has happened here yet. Remove the filter to see what was before.</p>
           ) : (
             <LiveOnly>
               <StartPage />
@@ -118,6 +118,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
           <TrialEnd />
           <LiveOnly>
             <Correspondents />
+            <ConnectedClients />
           </LiveOnly>
         </Timeline>
       ) : (
@@ -260,6 +261,50 @@ function Losses({ losses = {}, droppedCount }: LossesProps) {
         </p>
       )}
     </>
+  );
+}
+
+/** How each kind of client is named. */
+const PROTOCOLS = { websocket: 'Event stream', imap: 'IMAP', smtp: 'SMTP' } as const;
+
+/** How often the connected clients are loaded again, in milliseconds: no event says that one has ended. */
+const CLIENTS_MS = 5_000;
+
+/** Returns whether a client may have connected or logged in, or may have ended its connection. */
+const changesClients: EventFilter = ({ kind }) => /^(?:stream|mail)-|^reset$/.test(kind);
+
+/** The clients that are connected now, by whom. */
+function ConnectedClients() {
+  const scope = useScope();
+  const { sandbox } = scope;
+  const turn = Math.floor(useNow().realMs / CLIENTS_MS);
+  const load = async (client: ControlClient) => (await client.listConnections({}, { sandbox })).connections;
+  const { value, error } = useFormer(useLoaded(load, `clients of ${sandbox} ${turn}`, changesClients));
+  const clients = value?.filter((one) => isInScope(scope, one)) ?? [];
+  const findOwner = createOwnerFinder(scope);
+  return (
+    <details class="card">
+      <summary>{value ? `${plural(clients.length, 'client', 'clients')} connected` : 'Connected clients'}</summary>
+      {value?.length === 0 && (
+        <p class="hint">
+          Nobody. Open the WebSocket of the API with a key, or log in to an inbox by IMAP or SMTP with its password.
+        </p>
+      )}
+      <ul class="rows">
+        {clients.map(({ protocol, since, ...owned }, index) => (
+          <li key={`${since} ${index}`}>
+            <strong>{PROTOCOLS[protocol]}</strong>
+            <UserText
+              text={owned.tenantId === null ? 'without a login' : (findOwner(owned) ?? 'of an inbox that is gone')}
+            />
+            <span class="soft">
+              since <Time at={since} realTime={since} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Failure error={error} />
+    </details>
   );
 }
 
