@@ -115,44 +115,30 @@ export function countDropped(evidence: Evidence, kinds: readonly JournalEntry['k
   }, 0);
 }
 
-/** Evidence of a moment: each of its lists is read only once, and what is made from these is kept. */
-class CachedEvidence implements Evidence {
-  readonly #evidence: Evidence;
-  readonly #lists = new Map<string, readonly unknown[]>();
-  readonly #made = new Map<unknown, unknown>();
-  #losses: JournalLosses | undefined;
-
-  constructor(evidence: Evidence) {
-    this.#evidence = evidence;
-  }
-
-  get journalSize() {
-    return this.#evidence.journalSize;
-  }
-
-  journal<Kind extends JournalEntry['kind']>(query: JournalQuery & { readonly kinds: readonly Kind[] }) {
-    const key = JSON.stringify(query);
-    const entries = this.#lists.get(key) ?? this.#evidence.journal(query);
-    this.#lists.set(key, entries);
-    // The key names the kinds.
-    return entries as JournalEntry<Kind>[];
-  }
-
-  journalLosses() {
-    this.#losses ??= this.#evidence.journalLosses();
-    return this.#losses;
-  }
-
-  make<Value>(create: (evidence: Evidence) => Value, what: unknown): Value {
-    if (!this.#made.has(what)) this.#made.set(what, create(this));
-    // Only `create` has set this value.
-    return this.#made.get(what) as Value;
-  }
-}
+/** What was made from evidence whose lists are read only once, by what stands for it. */
+const MADE = new WeakMap<Evidence, Map<unknown, unknown>>();
 
 /** Returns the evidence with lists that are read only once, for several verdicts while nothing happens. */
 export function withCachedJournal(evidence: Evidence): Evidence {
-  return evidence instanceof CachedEvidence ? evidence : new CachedEvidence(evidence);
+  if (MADE.has(evidence)) return evidence;
+  const read = new Map<string, readonly unknown[]>();
+  let losses: JournalLosses | undefined;
+  const cached: Evidence = {
+    journalSize: evidence.journalSize,
+    journal<Kind extends JournalEntry['kind']>(query: JournalQuery & { readonly kinds: readonly Kind[] }) {
+      const key = JSON.stringify(query);
+      const entries = read.get(key) ?? evidence.journal(query);
+      read.set(key, entries);
+      // The key names the kinds.
+      return entries as JournalEntry<Kind>[];
+    },
+    journalLosses() {
+      losses ??= evidence.journalLosses();
+      return losses;
+    },
+  };
+  MADE.set(cached, new Map());
+  return cached;
 }
 
 /**
@@ -164,5 +150,9 @@ export function makeFrom<Value>(
   create: (evidence: Evidence) => Value,
   what: object = create,
 ): Value {
-  return evidence instanceof CachedEvidence ? evidence.make(create, what) : create(evidence);
+  const made = MADE.get(evidence);
+  if (!made) return create(evidence);
+  if (!made.has(what)) made.set(what, create(evidence));
+  // Only `create` has set this value.
+  return made.get(what) as Value;
 }

@@ -42,7 +42,7 @@ export function Drafts({ route }: { readonly route: Route }) {
               label={`Drafts, ${drafts.length}`}
               items={drafts}
               openId={route.id}
-              empty="No draft here. Clients write them with createDraft or by IMAP."
+              empty="No draft here. Call createDraft with the key of an inbox to write one."
               renderRow={(draft) => draft && <DraftRow draft={draft} words={words} route={route} />}
               createLink={(id) => mailLink(route, id)}
             />

@@ -41,7 +41,11 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
         hold={hold}
         openIndex={openIndex}
         openId={route.id}
-        empty={route.options.search ? 'No mail matches the search.' : 'No mail here.'}
+        empty={
+          route.options.search
+            ? 'No mail matches the search. Remove a part of it.'
+            : 'No mail here. Deliver one by New mail.'
+        }
         renderRow={(mail) => <MailRow mail={mail} samples={samples} words={words} route={route} />}
         createLink={(id) => mailLink(route, id, { tab: route.options.tab })}
         onRowsChange={loadRange}

@@ -27,7 +27,9 @@ const detail = (page: Page) => page.getByRole('region', { name: 'Open request' }
 test('a request appears at once, and the page says why it got 403', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context, { hash: '#/requests' });
-  await expect.poll(() => page.getByText('No request here. What clients send appears at once.').count()).toBe(1);
+  await expect
+    .poll(() => page.getByText('No request here. Call the API with one of the keys in Keys.').count())
+    .toBe(1);
   await sendRefused(server);
   await expect
     .poll(() => rows(page).first().textContent())
