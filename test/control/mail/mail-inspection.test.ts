@@ -66,7 +66,7 @@ describe('the inspection of mail', () => {
       return json.messages.map(({ id }: { id: string }) => id);
     };
     expect(await search(`ids=${ids.join()}`, { ids })).toEqual([first?.id, second?.id]);
-    expect(await search(`ids=${ids.join(', ')}&folder=sent`, { ids, folder: 'sent' })).toHaveLength(2);
+    expect(await search(`ids=${ids.join()}&folder=sent`, { ids, folder: 'sent' })).toHaveLength(2);
     expect(await search(`ids=${ids.join()}&inbox=${UNKNOWN}`, { ids, inbox: UNKNOWN })).toEqual([]);
     expect(() => mailbox.searchMail({ ids: ['x'] })).toThrow('must be the id of a message');
   });

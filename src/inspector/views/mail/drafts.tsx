@@ -1,4 +1,5 @@
 import { FilePen, Save, Send } from 'lucide';
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import {
   matchesSearch,
@@ -16,10 +17,9 @@ import { ClockTime, Time, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { ListTools, MailActions } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
-import { MailboxTree } from './mailbox-tree.tsx';
 
-/** The drafts of the chosen inboxes, and the open draft. A person can change it, approve it and send it. */
-export function Drafts({ route }: { readonly route: Route }) {
+/** The drafts of the chosen inboxes, and the open draft, which a person can change, approve and send; on the left `aside`. */
+export function Drafts({ route, aside }: { readonly route: Route; readonly aside: ComponentChildren }) {
   const { tenant, workspace, inbox, search = '' } = pickMailOptions(route);
   const filter = { tenant, workspace, inbox, limit: 200 };
   const { value, error } = useLoaded((client) => client.listDrafts(filter), JSON.stringify(filter));
@@ -32,7 +32,7 @@ export function Drafts({ route }: { readonly route: Route }) {
     <ListView
       title="Mail"
       actions={<MailActions route={route} />}
-      aside={<MailboxTree route={route} />}
+      aside={aside}
       list={
         <>
           <ListTools route={route} />

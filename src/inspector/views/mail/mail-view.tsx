@@ -16,7 +16,7 @@ const Drafts = createLivePart(async () => (await import('../live-views.ts')).Dra
  */
 export function MailView({ route }: { readonly route: Route }) {
   const isDrafts = route.options.folder === 'drafts' && route.options.compose === undefined;
-  return isDrafts ? <Drafts route={route} /> : <Mails route={route} />;
+  return isDrafts ? <Drafts route={route} aside={<MailboxTree route={route} />} /> : <Mails route={route} />;
 }
 
 function Mails({ route }: { readonly route: Route }) {
