@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeValue } from '../basics/check-options.ts';
-import { lazy } from '../basics/lazy-schema.ts';
+import { lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { EntryKind } from '../service/journal/entry-kinds.ts';
 import type { ControlScope } from './control-scope.ts';
@@ -12,6 +12,25 @@ import type { RequestEntry, RequestFilter, RequestSummary } from './journal/requ
 import { showRequest, showSummary } from './journal/show-request.ts';
 import { type TraceOptions, traceOptions, writeTrace } from './trace.ts';
 import { type MailStory, tellStory } from './verdicts/story.ts';
+
+const connectionFields = () => ({
+  /** How it is connected: to an event stream, or by IMAP or SMTP. */
+  protocol: z.enum(['websocket', 'imap', 'smtp']),
+  /** The real time at which it connected. */
+  since: z.string().describe('The real time at which it connected.'),
+  /** The tenant of its key or its login; null without one. */
+  tenantId: z.string().nullable().describe('The tenant of its key or its login; null without one.'),
+  /** The workspace of its key or its login; null if it has none. */
+  workspaceId: z.string().nullable(),
+  /** The inbox of its key or its login; null if it has none. */
+  inboxId: z.string().nullable(),
+});
+
+/** The schema of a client that is connected now. */
+export const connectionReply = lazy(() => z.strictObject(connectionFields()));
+
+/** A client that is connected now. */
+export interface ConnectedClient extends OutputOf<ReturnType<typeof connectionFields>> {}
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {
@@ -85,6 +104,14 @@ export interface JournalControls {
    * writing. The journal has a request only when it has its reply. Commands of SMTP and IMAP do not count.
    */
   openCalls(): { readonly requests: number; readonly deliveries: number };
+  /**
+   * Returns the clients that are connected now, the oldest first: those of the event streams, of IMAP and of SMTP. Of a
+   * sandbox, only those with its logins and keys; otherwise also those that have not logged in.
+   *
+   * @example
+   * const watchers = mailbox.connections().filter(({ protocol }) => protocol === 'imap');
+   */
+  connections(): ConnectedClient[];
   /** Makes `requests()` start after the present requests. `restoreRequests` undoes this. The journal keeps them. */
   clearRequests(): void;
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
@@ -140,6 +167,11 @@ export function createJournalControls(scope: ControlScope): JournalControls {
       requests: service.openCalls.count(worlds.owners()),
       deliveries: worlds.all().reduce((sum, { clock }) => sum + clock.runningWork, 0),
     }),
+    connections: () =>
+      service.connections.list(worlds.all(), worlds.sandboxId === undefined).map(({ protocol, since, principal }) => {
+        const { world, workspaceId = null, inboxId = null } = principal() ?? {};
+        return { protocol, since: since.toISOString(), tenantId: world?.id ?? null, workspaceId, inboxId };
+      }),
     clearRequests() {
       journals.clearRequests(worlds.owners());
       publishChange('journal', 'cleared');

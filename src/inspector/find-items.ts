@@ -12,8 +12,8 @@ export interface Findable {
 
 /**
  * Returns the items that have every word of a search, in any order, the best first: those whose title has the words as
- * they were typed or begins with one of them, then those whose title has words that begin so, then all others. Equally
- * good items keep their order. An empty search finds all.
+ * they were typed, then those whose title has them as whole words, then those with words that begin so, then all
+ * others. Equally good items keep their order. An empty search finds all.
  */
 export function findItems<Item extends Findable>(items: readonly Item[], search: string): Item[] {
   const words = wordsOf(search);
@@ -31,18 +31,27 @@ function rankOf({ title, details, isFound = false }: Findable, words: readonly s
   const phrase = words.join(' ');
   let rank = lowerTitle === phrase ? 5 : 1;
   for (const word of words) {
-    if (lowerTitle.startsWith(word)) rank += 4;
-    else if (hasWordThatBegins(lowerTitle, word)) rank += 3;
-    else if (lowerTitle.includes(word)) rank += 2;
+    const place = placeOf(lowerTitle, word);
+    if (place !== 'nowhere') rank += RANKS[place];
     else if (lowerDetails.includes(word)) rank += 1;
     else if (!isFound) return 0;
   }
-  return words.length > 1 && lowerTitle.includes(phrase) ? rank + 3 : rank;
+  return words.length > 1 && lowerTitle.includes(phrase) ? rank + 5 : rank;
 }
 
-function hasWordThatBegins(text: string, start: string): boolean {
-  for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
-    if (at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? '')) return true;
+/** How good a word in a title is, by its place: a whole word is better than any part of one. */
+const RANKS = { 'first word': 8, word: 7, start: 4, 'start of a word': 3, inside: 2 } as const;
+
+function placeOf(text: string, word: string): keyof typeof RANKS | 'nowhere' {
+  let best: keyof typeof RANKS | 'nowhere' = 'nowhere';
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    const isStart = !isLetter(text[at - 1]);
+    const isWhole = isStart && !isLetter(text[at + word.length]);
+    if (isWhole) return at === 0 ? 'first word' : 'word';
+    if (at === 0) best = 'start';
+    else if (best !== 'start') best = isStart ? 'start of a word' : best === 'nowhere' ? 'inside' : best;
   }
-  return false;
+  return best;
 }
+
+const isLetter = (letter: string | undefined) => letter !== undefined && /[\p{L}\p{N}]/u.test(letter);

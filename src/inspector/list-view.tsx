@@ -1,17 +1,18 @@
-import { ChevronLeft, type IconNode, Inbox, Rows2, Rows4 } from 'lucide';
+import { ArrowUp, ChevronLeft, type IconNode, Inbox, Rows2, Rows4 } from 'lucide';
 import { type ComponentChildren, createContext, type RefObject } from 'preact';
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { focusDetail } from './link-keys.ts';
 import { open } from './page-route.ts';
 import { Button, Frame, Icon, type Tone } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { type EventFilter, useFeedChange } from './use-loaded.ts';
 import {
   type Cursor,
   type Items,
   indexOf,
   scrollToRow,
   useCursor,
-  useFixedRow,
+  useHeldItems,
   useNewRows,
   useVisibleRows,
 } from './virtual-rows.ts';
@@ -22,7 +23,7 @@ interface ListViewProps {
   /** What is shown to the left of the list, such as a tree. */
   readonly aside?: ComponentChildren;
   readonly list: ComponentChildren;
-  /** What can be done without an open item. It is shown beside the title or, if something is left of the list, below it. */
+  /** What can be done without an open item. It is shown beside the title. */
   readonly actions?: ComponentChildren;
   /** Whether the list has the whole width while nothing is open. */
   readonly isWide?: boolean;
@@ -43,12 +44,11 @@ export function ListView(props: ListViewProps) {
   const classes = ['columns', aside && 'three', isWide && 'wide', detail && 'open'];
   return (
     <>
-      {aside ? <h1 class="hidden">{title}</h1> : <Frame title={title}>{actions}</Frame>}
+      <Frame title={title}>{actions}</Frame>
       <div class={classes.filter(Boolean).join(' ')}>
         {aside}
         <div class="column">
           {list}
-          {aside && actions && <div class="tools actions">{actions}</div>}
           {isWide && !detail && (
             <p class="tools actions hint small">
               <span>
@@ -226,6 +226,11 @@ interface VirtualListProps<Item> {
   /** What the list contains, for screen readers. */
   readonly label: string;
   readonly items: Items<Item>;
+  /**
+   * For a list that loads only the rows that are shown, and so holds its place itself: how many rows have come above
+   * those of `items` since it is held, and a function that holds it or lets it follow what is new.
+   */
+  readonly hold?: { readonly newCount: number; change(isHeld: boolean): void };
   /** The index of the open item, -1 if none is open. Default: the index of the item with the id `openId`. */
   readonly openIndex?: number;
   /** The id of the open item, as the route names it; `undefined` if none is open. */
@@ -255,6 +260,8 @@ const MARGIN = 8;
 /** How many rows of a list are printed at most. */
 const MAX_PRINTED = 1_000;
 
+const isReset: EventFilter = ({ kind }) => kind === 'reset';
+
 /** Returns whether the page is being printed, which needs rows that cannot be seen, too. */
 function useIsPrinted(): boolean {
   const [isPrinted, setPrinted] = useState(false);
@@ -272,36 +279,61 @@ function useIsPrinted(): boolean {
 
 /**
  * A list of any length, of which only the visible rows are rendered. It must get another `key` when it shows something
- * else, such as the result of another search, because rows that come later are marked as new.
+ * else, such as the result of another search, because rows that come later are marked as new. While somebody has
+ * scrolled down or has the pointer over the list, the rows stay where they are, and a button says how many are new.
  */
 export function VirtualList<Item extends { readonly id: string }>(props: VirtualListProps<Item>) {
-  const { label, items, openIndex = indexOf(items, props.openId), renderRow, onRowsChange } = props;
-  const { rowHeight = ROW_HEIGHT } = props;
-  const total = items.length;
+  const { label, renderRow, onRowsChange, hold, openId, rowHeight = ROW_HEIGHT } = props;
   const box = useRef<HTMLElement>(null);
   const { firstVisible, visibleCount } = useVisibleRows(box, rowHeight);
   const isPrinted = useIsPrinted();
+  const [isPointed, setPointed] = useState(false);
+  // After a reset, the list shows other data, so there is no place to hold.
+  useFeedChange(
+    useCallback(() => setPointed(false), []),
+    isReset,
+  );
+  const isHeld = firstVisible > 0 || isPointed;
+  const held = useHeldItems(props.items, { firstVisible, isHeld: isHeld && !hold, openId });
+  const { items } = held;
+  const { newCount } = hold ?? held;
+  const { openIndex = indexOf(items, openId) } = props;
+  const total = items.length;
   const first = isPrinted ? 0 : Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
   const end = Math.min(total, isPrinted ? MAX_PRINTED : firstVisible + visibleCount + MARGIN);
+  useLayoutEffect(() => hold?.change(isHeld), [isHeld, hold?.change]);
   useEffect(() => {
     // Printing does not wait for rows that are not loaded.
     if (!isPrinted) onRowsChange?.(first, end);
   }, [first, end, isPrinted, onRowsChange]);
-  useFixedRow(box, firstVisible, items, rowHeight);
   useEffect(() => scrollToRow(box.current, openIndex * rowHeight, rowHeight), [openIndex]);
   const newIds = useNewRows(items);
-  const cursor = useCursor(items, props.openId, openIndex);
+  const cursor = useCursor(items, openId, openIndex);
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, position) => first + position);
   const hasFocus = box.current?.contains(document.activeElement) ?? false;
   // The row with the focus stays in the page, also while it is scrolled out of view.
   if (hasFocus && cursor.index >= 0 && !indexes.includes(cursor.index)) indexes.push(cursor.index);
   const tabStop = indexes.includes(cursor.index) ? cursor.index : Math.min(firstVisible, total - 1);
-  const { handleKey, handleFocus } = useListKeys(box, props, cursor, tabStop, rowHeight);
+  const showNew = () => {
+    box.current?.scrollTo(0, 0);
+    setPointed(false);
+  };
+  const { handleKey, handleFocus } = useListKeys(box, { ...props, items }, cursor, tabStop, rowHeight);
   return (
     <>
       {total === 0 && <p class="hint empty">{props.empty}</p>}
       {isPrinted && total > end && <p class="hint">{`The first ${end} of ${total.toLocaleString('en')} rows.`}</p>}
-      <section class="list" ref={box} aria-label={label} tabIndex={-1} onKeyDown={handleKey} onFocusIn={handleFocus}>
+      {newCount > 0 && <NewRows count={newCount} show={showNew} />}
+      <section
+        class="list"
+        ref={box}
+        aria-label={label}
+        tabIndex={-1}
+        onKeyDown={handleKey}
+        onFocusIn={handleFocus}
+        onPointerEnter={({ pointerType }) => setPointed(pointerType === 'mouse')}
+        onPointerLeave={() => setPointed(false)}
+      >
         {total > 0 && props.headings}
         <ul style={isPrinted ? undefined : { height: `${total * rowHeight}px` }}>
           {indexes.map((index) => {
@@ -322,6 +354,15 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
         </ul>
       </section>
     </>
+  );
+}
+
+/** A button above the rows that leads to those that are new. */
+function NewRows({ count, show }: { readonly count: number; show(): void }) {
+  return (
+    <div class="new-rows">
+      <Button class="pill" icon={ArrowUp} text={`${count.toLocaleString('en')} new`} onClick={show} />
+    </div>
   );
 }
 

@@ -35,7 +35,26 @@ const MAX_WAIT_MS = 4_000;
 /** The longest wait after a try that was refused, for example because the token is wrong. */
 const MAX_WAIT_AFTER_REFUSAL_MS = 60_000;
 
-/** Reads the feed of the emulator, and connects again when the connection is lost. */
+/** What the tabs of an emulator tell each other. Only the tab that reads the feed sends events and states. */
+type TabMessage =
+  | { readonly kind: 'event'; readonly event: FeedEvent }
+  | ({ readonly kind: 'state' } & FeedPosition)
+  /** Asks for the state. */
+  | { readonly kind: 'ask' }
+  /** Asks to try to connect now. */
+  | { readonly kind: 'try' };
+
+/** How far a feed was read, and the state of its connection. */
+interface FeedPosition {
+  readonly state: FeedState;
+  readonly outage: Outage | undefined;
+  readonly lastEventId: string | undefined;
+}
+
+/**
+ * Reads the feed of the emulator, and connects again when the connection is lost. All tabs share one connection, because
+ * a browser opens only six to a server over HTTP/1.1, and a seventh request waits until one of them ends.
+ */
 export class LiveFeed {
   readonly #listeners = new Set<FeedListener>();
   #lastEventId: string | undefined;
@@ -44,6 +63,10 @@ export class LiveFeed {
   #outage: Outage | undefined;
   #waitMs = FIRST_WAIT_MS;
   #endWait = () => {};
+  /** Leads to the other tabs; undefined if this one shares nothing. */
+  #tabs: BroadcastChannel | undefined;
+  /** Whether this tab reads the feed for all. */
+  #isReader = false;
 
   /** Creates a feed. `follow()` starts to read it. */
   constructor(client: Pick<ControlClient, 'readFeed'>) {
@@ -66,23 +89,53 @@ export class LiveFeed {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Reads the events, and connects again after each break, until the page is closed. */
-  async follow(): Promise<never> {
+  /**
+   * Follows the feed together with the other tabs that use the same `name`. One tab that is shown reads it, and passes
+   * on what it reads. When this tab is closed or hidden, another one goes on after the last event.
+   */
+  async followWithOtherTabs(name: string): Promise<never> {
+    // Without locks, which browsers have only on pages of this machine or over HTTPS, each tab that is shown reads.
+    const locks = (navigator as { readonly locks?: LockManager }).locks;
+    if (locks) {
+      this.#tabs = new BroadcastChannel(name);
+      this.#tabs.onmessage = ({ data }) => this.#handleMessage(data);
+      this.#tell({ kind: 'ask' });
+    }
     for (;;) {
+      await whenVisibilityIs('visible');
+      const hidden = new AbortController();
+      void whenVisibilityIs('hidden').then(() => hidden.abort());
+      const read = async () => {
+        this.#isReader = true;
+        await this.follow(hidden.signal);
+        this.#isReader = false;
+      };
+      const waitAndRead = locks?.request(name, { signal: hidden.signal }, read).catch(() => {
+        // The wait ends with an error when this tab is hidden. A page in a frame without an origin gets no lock at all.
+        return hidden.signal.aborted ? undefined : read();
+      });
+      await (waitAndRead ?? read());
+    }
+  }
+
+  /** Reads the events, and connects again after each break, until `signal` is aborted. */
+  async follow(signal?: AbortSignal): Promise<void> {
+    signal?.addEventListener('abort', () => this.#endWait());
+    while (!signal?.aborted) {
       let refusal: string | undefined;
       try {
-        const events = await this.#client.readFeed({ lastEventId: this.#lastEventId });
+        const events = await this.#client.readFeed({ lastEventId: this.#lastEventId }, { signal });
         this.#outage = undefined;
-        this.#setState('live');
-        for await (const event of events) {
-          this.#lastEventId = event.id;
-          for (const listener of [...this.#listeners]) listener.onEvent?.(event);
-        }
+        // After another tab, this one goes on without a break.
+        if (this.#state !== 'live') this.#setState('live');
+        else this.#tellState();
+        for await (const event of events) this.#publish(event);
         // The emulator has ended the feed, because it stops.
       } catch (error) {
         // Only a refusal has a reason. Any other error says no more than that there is no connection.
         if (error instanceof RefusedCallError) refusal = error.message;
       }
+      if (signal?.aborted) return;
       this.#planNextTry(refusal);
       await this.#waitForNextTry();
     }
@@ -91,6 +144,7 @@ export class LiveFeed {
   /** Tries to connect now, if the feed is waiting for the next try. */
   tryNow(): void {
     this.#endWait();
+    this.#tell({ kind: 'try' });
   }
 
   /** Resolves when there is a connection; at once if there is one. */
@@ -128,6 +182,57 @@ export class LiveFeed {
 
   #setState(state: FeedState): void {
     this.#state = state;
+    this.#tellState();
     for (const listener of [...this.#listeners]) listener.onState?.(state);
   }
+
+  #publish(event: FeedEvent): void {
+    this.#lastEventId = event.id;
+    if (this.#isReader) this.#tell({ kind: 'event', event });
+    for (const listener of [...this.#listeners]) listener.onEvent?.(event);
+  }
+
+  #tell(message: TabMessage): void {
+    this.#tabs?.postMessage(message);
+  }
+
+  #tellState(): void {
+    if (!this.#isReader) return;
+    this.#tell({ kind: 'state', state: this.#state, outage: this.#outage, lastEventId: this.#lastEventId });
+  }
+
+  /** Does what another tab says or asks. */
+  #handleMessage(message: TabMessage): void {
+    if (this.#isReader) {
+      if (message.kind === 'ask') this.#tellState();
+      else if (message.kind === 'try') this.#endWait();
+    } else if (message.kind === 'event') {
+      // A tab that has just begun to read may repeat events that this tab has got from the one before.
+      if (!isBefore(message.event.id, this.#lastEventId)) this.#publish(message.event);
+    } else if (message.kind === 'state') {
+      this.#outage = message.outage;
+      this.#lastEventId ??= message.lastEventId;
+      if (message.state !== this.#state || message.outage) this.#setState(message.state);
+    }
+  }
+}
+
+/** Returns whether an event of the same run of the emulator is this one or came before it. */
+function isBefore(id: string, lastId: string | undefined): boolean {
+  const [run, number] = id.split('-');
+  const [lastRun, lastNumber] = lastId?.split('-') ?? [];
+  return run === lastRun && Number(number) <= Number(lastNumber);
+}
+
+/** Resolves when the page is shown or hidden; at once if it is. */
+function whenVisibilityIs(state: DocumentVisibilityState): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (document.visibilityState !== state) return;
+      document.removeEventListener('visibilitychange', check);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', check);
+    check();
+  });
 }

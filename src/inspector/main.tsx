@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { createInspectorClient, InspectorContext, type Trial } from './inspector.ts';
+import { createInspectorClient, getToken, InspectorContext, type Trial } from './inspector.ts';
 import { LiveFeed } from './live-feed.ts';
 import { Shell } from './shell.tsx';
 import { createTraceClient } from './trace-client.ts';
@@ -38,7 +38,8 @@ if (!report || isTrace) {
     </InspectorContext.Provider>,
     document.body,
   );
-  void feed.follow();
+  // Tabs with another token may be refused, so they do not read for this one.
+  void (isTrace ? feed.follow() : feed.followWithOtherTabs(`agent-mailbox-mock feed ${getToken()}`));
 }
 
 /** Opens a text that the page carries in an element, as base64 of gzip, or whose URL the element names. */

@@ -46,16 +46,19 @@ interface PaletteItems {
   readonly error: string | undefined;
 }
 
-/** Returns what the palette can go to or do. Mail, requests, inboxes and samples are there only for a search. */
+/**
+ * Returns what the palette can go to or do. Without a search, there are only the views: Enter changes nothing before
+ * somebody has typed what to do.
+ */
 export function usePaletteItems(views: readonly PaletteView[], search: string): PaletteItems {
   const scope = useScope();
   const actions = useActions();
   const hasSearch = search.trim() !== '';
   const mail = useFoundMail(search.trim(), scope.tenant);
   const log = useLoggedItems(hasSearch);
-  const places = [...actions, ...views.map(createViewItem)];
+  const places = views.map(createViewItem);
   return {
-    items: hasSearch ? [...places, ...listOwners(scope), ...mail.items, ...log.items] : places,
+    items: hasSearch ? [...places, ...actions, ...listOwners(scope), ...mail.items, ...log.items] : places,
     isLoading: hasSearch && (mail.isLoading || log.isLoading),
     error: mail.error ?? log.error,
   };
@@ -200,6 +203,18 @@ function useFoundMail(search: string, tenant: string | undefined) {
       run: goTo(linkTo('mail', id)),
     }),
   );
+  // The palette shows only some of them.
+  if (items.length === MAX_FOUND) {
+    const run = goTo(linkTo('mail', undefined, { search }));
+    items.unshift({
+      id: 'all in mail',
+      icon: icons.Search,
+      kind: 'Search',
+      title: 'All in Mail',
+      details: search,
+      run,
+    });
+  }
   return { items, isLoading, error: found.error };
 }
 

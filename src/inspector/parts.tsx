@@ -1,6 +1,7 @@
-import { Check, Circle, Copy, type IconNode, TriangleAlert, X, Zap } from 'lucide';
+import { Check, Circle, Copy, type IconNode, ListFilter, TriangleAlert, X, Zap } from 'lucide';
 import { type ComponentChildren, h, type JSX, type Ref, type TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useInspector } from './inspector.ts';
 import { linkTo, parseRoute } from './page-route.ts';
 import { UserText } from './text.tsx';
 
@@ -142,6 +143,24 @@ function withIcon(icon: IconNode | undefined, text: ComponentChildren) {
   );
 }
 
+/** Filters beside a search. On a phone they are behind one button, which says how many of them are set. */
+export function Filters({ count, children }: { readonly count: number; readonly children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  const text = count > 0 ? `Filter (${count})` : 'Filter';
+  return (
+    <>
+      <Button
+        icon={ListFilter}
+        text={text}
+        class="filter-button"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      />
+      <div class={isOpen ? 'filters' : 'filters closed'}>{children}</div>
+    </>
+  );
+}
+
 /** A button. A button that submits a form needs the type `submit`. */
 export function Button({ icon, text, ...attributes }: ButtonProps & JSX.IntrinsicElements['button']) {
   return (
@@ -250,9 +269,32 @@ export function FaultLinks({ ids, text = 'fault' }: { readonly ids: readonly str
   );
 }
 
-/** Shows that something is not loaded yet, or why it could not be loaded. */
-export function Loading({ error }: { readonly error: string | undefined }) {
-  return error === undefined ? <p class="loading hint">Loading…</p> : <Failure error={error} />;
+/**
+ * Shows that something is not loaded yet, as grey lines in the place of the text, or why it could not be loaded. Tools
+ * around it stay where they will be.
+ */
+export function Loading({ error, lines = 3 }: { readonly error: string | undefined; readonly lines?: number }) {
+  const { feed } = useInspector();
+  const [state, setState] = useState(feed.state);
+  useEffect(() => {
+    setState(feed.state);
+    return feed.subscribe({ onState: setState });
+  }, [feed]);
+  if (error !== undefined) return <Failure error={error} />;
+  if (state === 'lost') return <p class="hint loading">The emulator does not answer. This is loaded when it does.</p>;
+  return (
+    <div class="loading" role="status">
+      <span class="hidden">Loading…</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <SkeletonLine key={line} />
+      ))}
+    </div>
+  );
+}
+
+/** A grey line in the place of a text that is not loaded yet. */
+export function SkeletonLine() {
+  return <i class="skeleton" aria-hidden="true" />;
 }
 
 /** A list of names with their values. A name without a value is left out. */

@@ -16,9 +16,9 @@ export const RESULTS: Readonly<Record<Sample['result'], readonly [tone: Tone, te
   unknown: ['warn', 'cannot be told', 'cannot be told'],
 };
 
-/** Loads the samples of a sandbox, or of all tenants. Whatever happens may change their results. */
+/** Loads the samples of a sandbox, or of all tenants and sandboxes. Whatever happens may change their results. */
 export function useSamples(sandbox: string | undefined): Loaded<readonly Sample[]> {
-  const load = async (client: ControlClient) => (await client.listSamples({}, { sandbox })).samples;
+  const load = async (client: ControlClient) => (await client.listSamples({ sandboxes: true }, { sandbox })).samples;
   return useLoaded(load, `samples of ${sandbox}`, () => true);
 }
 

@@ -59,8 +59,15 @@ export function createOwnerFinder(scope: Scope): (owned: Owned) => string | unde
     const name = nameOf(inboxId ?? workspaceId ?? tenantId);
     if (name === undefined || (inboxId ?? workspaceId) == null) return name;
     if (inboxId != null && !sandboxes.has(tenantId ?? '')) return name;
-    return [nameOf(tenantId), inboxId == null ? name : localPartOf(name)].filter(Boolean).join(' · ');
+    return [nameOf(tenantId), inboxId == null ? name : localPartOf(name)].filter(Boolean).join(' / ');
   };
+}
+
+/** Returns the name of an inbox: the part of its address before the domain, and its sandbox unless that is chosen. */
+export function placeOfInbox({ tenants, tenant }: Scope, address: string, tenantId: string | null): string {
+  const owner = tenants.find(({ id }) => id === tenantId);
+  const local = localPartOf(address);
+  return owner?.isSandbox && tenant === undefined ? `${owner.name} / ${local}` : local;
 }
 
 /** Returns the part of an address before its domain. */

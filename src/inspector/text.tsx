@@ -1,7 +1,8 @@
-import { type ComponentChildren, createContext, h, type JSX } from 'preact';
+import { type ComponentChildren, createContext, Fragment, h, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import { tryParseJson } from '../basics/foreign-json.ts';
 import { parseSearch } from '../control/journal/from-entries/search-terms.ts';
+import { bareAddress, nameOf } from './views/mail/mail-types.ts';
 
 /** The characters that change the direction of a text. They can make a text look like a different text. */
 const DIRECTION_CONTROL = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
@@ -55,6 +56,39 @@ function mark(text: string, words: readonly string[]): ComponentChildren {
     start = end - 1;
   }
   return end === 0 ? text : [...parts, text.slice(end)];
+}
+
+/**
+ * A person such as `Dana <dana@customer.test>`: the name, and behind it the address, each in the direction of its own
+ * language. Otherwise the address of an Arabic name would stand on the other side of it.
+ */
+export function Person({ person, inside }: { readonly person: string; readonly inside?: UserTextProps['inside'] }) {
+  const name = nameOf(person);
+  return (
+    <>
+      <UserText inside={inside} text={name} />
+      {name !== person && (
+        <span class="soft">
+          {' '}
+          <UserText text={bareAddress(person)} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Several persons, as {@link Person} shows each. */
+export function People({ people, inside }: { people: readonly string[]; inside?: UserTextProps['inside'] }) {
+  return (
+    <>
+      {people.map((person, index) => (
+        <Fragment key={person}>
+          {index > 0 && ', '}
+          <Person person={person} inside={inside} />
+        </Fragment>
+      ))}
+    </>
+  );
 }
 
 /** Returns what a search looks for in a list of something else than mail: its words and quoted texts, in lower case. */
@@ -119,14 +153,27 @@ export function ClockTime(props: TimeProps) {
   return <TimeElement {...props} show={show} />;
 }
 
-type TimeElementProps = TimeProps & { show(timeMs: number, nowMs: number): ComponentChildren };
+/**
+ * Shows the time of day in UTC; in a trace, also how long after the start of the run it was. The tooltip has the date and
+ * time in full and, with `after`, how much later it was than that real time.
+ */
+export function TimeOfDay({ after, ...time }: TimeProps & { readonly after?: string | undefined }) {
+  const gap = after && time.realTime && formatSpan(Date.parse(time.realTime) - Date.parse(after));
+  return <TimeElement {...time} more={gap ? `, ${gap} after the one above` : ''} show={formatClock} />;
+}
+
+type TimeElementProps = TimeProps & {
+  /** What the tooltip says besides the time. */
+  readonly more?: string;
+  show(timeMs: number, nowMs: number): ComponentChildren;
+};
 
 /** A time as `show` writes it or, in a trace, the time of day. The tooltip has the date and time in full. */
-function TimeElement({ at, realTime, show }: TimeElementProps) {
+function TimeElement({ at, realTime, more = '', show }: TimeElementProps) {
   const { realMs, offsetMs, start } = useNow();
   if (start) {
     return (
-      <time dateTime={at} title={formatFullTime(at)}>
+      <time dateTime={at} title={formatFullTime(at) + more}>
         <span class="clock-time">{formatClock(Date.parse(at), start.atMs)}</span> <Offset realTime={realTime} />
       </time>
     );
@@ -134,7 +181,7 @@ function TimeElement({ at, realTime, show }: TimeElementProps) {
   const isReal = realTime !== undefined;
   const shownAt = realTime ?? at;
   return (
-    <time dateTime={shownAt} title={`${formatFullTime(shownAt)}${isReal ? ', real time' : ''}`}>
+    <time dateTime={shownAt} title={`${formatFullTime(shownAt)}${isReal ? ', real time' : ''}${more}`}>
       {show(Date.parse(shownAt), realMs + (isReal ? 0 : offsetMs))}
     </time>
   );

@@ -34,17 +34,36 @@ export function useVisibleRows(box: ListBox, rowHeight: number) {
   return { firstVisible, visibleCount };
 }
 
-/** Keeps the first visible row in place when rows are added above it, unless the reader is at the start of the list. */
-export function useFixedRow(box: ListBox, firstVisible: number, items: Identified, rowHeight: number): void {
-  const fixed = useRef<{ index: number; id: string | undefined }>({ index: 0, id: undefined });
-  useLayoutEffect(() => {
-    const { index, id } = fixed.current;
-    if (id !== undefined && index > 0 && box.current) {
-      const newIndex = findNear(items, id, index);
-      if (newIndex >= 0 && newIndex !== index) box.current.scrollTop += (newIndex - index) * rowHeight;
-    }
-    fixed.current = { index: firstVisible, id: items.at(firstVisible)?.id };
+/** The rows of a list that is held: those that have come above them are left out. */
+interface HeldItems<Item> {
+  readonly items: Items<Item>;
+  /** How many rows are left out. */
+  readonly newCount: number;
+}
+
+/**
+ * Keeps the first visible row in its place while the list is held: rows that come above it are left out. If the open
+ * item is one of them, they are shown.
+ */
+export function useHeldItems<Item extends { readonly id: string }>(
+  all: Items<Item>,
+  { firstVisible, isHeld, openId }: { firstVisible: number; isHeld: boolean; openId: string | undefined },
+): HeldItems<Item> {
+  const place = useRef<{ index: number; id: string | undefined; newCount: number }>({
+    index: 0,
+    id: undefined,
+    newCount: 0,
   });
+  const { index, id, newCount: former } = place.current;
+  const found = isHeld && id !== undefined ? findNear(all, id, index + former) : -1;
+  let newCount = Math.max(0, found - index);
+  const openAt = newCount > 0 ? indexOf(all, openId) : -1;
+  if (openAt >= 0 && openAt < newCount) newCount = 0;
+  const items = newCount === 0 ? all : { length: all.length - newCount, at: (row: number) => all.at(row + newCount) };
+  useLayoutEffect(() => {
+    place.current = { index: firstVisible, id: items.at(firstVisible)?.id, newCount };
+  });
+  return { items, newCount };
 }
 
 /** After a change of a list, a row is searched for at most this many rows above and below its former place. */

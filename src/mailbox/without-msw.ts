@@ -81,7 +81,7 @@ export type {
   RequestPrincipal,
   RequestSummary,
 } from '../control/journal/request-entry.ts';
-export type { JournalControls } from '../control/journal-controls.ts';
+export type { ConnectedClient, JournalControls } from '../control/journal-controls.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
 export type { MailFilter, WaitOptions } from '../control/mail/mail-filter.ts';
 export type {

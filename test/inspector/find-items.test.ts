@@ -30,6 +30,16 @@ describe('a search for items', () => {
     ]);
   });
 
+  test('puts whole words before words that only begin so', () => {
+    expect(titles('mail', 'Mailbox', 'A mailbox', 'New mail', 'Mail')).toEqual([
+      'Mail',
+      'New mail',
+      'Mailbox',
+      'A mailbox',
+    ]);
+    expect(titles('inbox', 'Inboxes of Acme', 'The inbox')).toEqual(['The inbox', 'Inboxes of Acme']);
+  });
+
   test('keeps the order of equally good matches, and of everything if nothing is searched for', () => {
     expect(titles('mail', 'Mail b', 'Mail a', 'Mail c')).toEqual(['Mail b', 'Mail a', 'Mail c']);
     expect(titles(' ', 'b', 'a')).toEqual(['b', 'a']);

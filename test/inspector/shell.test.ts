@@ -20,7 +20,7 @@ const PAGES = [
   ['state', 'No checkpoint'],
   ['webhooks', 'There is no delivery yet'],
   ['webhooks?open=signature', 'Secret'],
-  ['requests', 'The service has not got a request yet'],
+  ['requests', 'No request here'],
   ['nowhere', 'There is no view'],
 ] as const;
 

@@ -162,7 +162,7 @@ export const WALKS: readonly Walk[] = [
       const { page, open, click } = walker;
       await sendMail(walker, 'A new link');
       await open('');
-      await page.getByText('Mail out to dana@customer.test').waitFor();
+      await page.getByText('helpdesk → dana@customer.test').waitFor();
       await click(page.getByRole('link', { name: 'A new link' }));
       await page.getByRole('heading', { name: 'A new link' }).waitFor();
     },
@@ -599,6 +599,58 @@ export const WALKS: readonly Walk[] = [
           `this process; the search took ${Math.max(...times).toFixed(0)} ms at most; the page showed it in ${shownMs.toFixed(0)} ms, ` +
           'with the pause of 150 ms after the last letter\n',
       );
+    },
+  },
+  {
+    letter: 'A',
+    what: 'eight tabs show new mail, also after the one that reads for all is closed or hidden',
+    async walk(walker) {
+      const { page, open } = walker;
+      await open('#/mail');
+      const others: Page[] = [];
+      for (let number = 2; number <= 8; number += 1) {
+        const tab = await page.context().newPage();
+        await tab.goto(page.url());
+        await tab.getByText('Live', { exact: true }).waitFor();
+        others.push(tab);
+      }
+      await receive(walker, 'For eight tabs');
+      for (const tab of [page, ...others]) await row(tab, 'For eight tabs').waitFor();
+      // The first tab has read for all.
+      const [second, ...rest] = others;
+      await second?.bringToFront();
+      await page.close();
+      await receive(walker, 'For seven tabs');
+      for (const tab of others) await row(tab, 'For seven tabs').waitFor();
+      await second?.evaluate(() => {
+        Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await receive(walker, 'For those that are shown');
+      for (const tab of rest) await row(tab, 'For those that are shown').waitFor();
+      for (const tab of others) await tab.close();
+    },
+  },
+  {
+    letter: 'B',
+    what: 'the row under the pointer stays while much mail comes',
+    async walk(walker) {
+      const { page, open, click } = walker;
+      for (let number = 1; number <= 300; number += 1) await receive(walker, `Before ${number}.`);
+      await open('#/mail');
+      await row(page, 'Before 300.').waitFor();
+      const pointed = row(page, 'Before 298.');
+      await pointed.hover();
+      const before = await pointed.boundingBox();
+      for (let number = 1; number <= 250; number += 1) await receive(walker, `After ${number}.`);
+      await page.getByRole('button', { name: '250 new' }).waitFor();
+      const after = await pointed.boundingBox();
+      expectThat(after?.y === before?.y, `The row moved from ${before?.y} to ${after?.y}.`);
+      // Pages that are loaded while the list is held continue it without a gap.
+      await page.locator('.list').evaluate((list) => list.scrollTo(0, 68 * 150));
+      await row(page, 'Before 148.').waitFor();
+      await click(page.getByRole('button', { name: '250 new' }));
+      await row(page, 'After 250.').waitFor();
     },
   },
 ];

@@ -22,6 +22,11 @@ const ALL_FOLDERS = ['all', ...FOLDERS] as const;
 const describeSearch = () =>
   `All parts must match, in any order. ${SEARCH_HELP.map(({ example, finds }) => `\`${example}\`: ${finds}.`).join(' ')}`;
 
+const messageId = () => z.guid('must be the id of a message').toLowerCase();
+
+/** The ids that a search may name. */
+const messageIds = () => z.array(messageId()).max(MAX_LIMIT, `must be at most ${MAX_LIMIT} ids`);
+
 const searchFields = () => ({
   /** Only mail of the tenant with this id. */
   tenant: tenantField().optional(),
@@ -38,19 +43,30 @@ const searchFields = () => ({
   search: z.string().describe(describeSearch()).optional(),
   /** Whether only the latest mail of each thread is listed. */
   threads: z.union([z.boolean(), queryFlag()], 'must be true or false').optional(),
+  /** Only the messages with these ids, up to 200, in any folder: `folder` and `threads` do not apply to them. */
+  ids: messageIds().optional(),
   /** How many messages to skip. Default: 0. */
   offset: wholeNumber(0, 1_000_000_000).optional(),
   /** How many messages to return at most, up to 200. Default: 50. */
   limit: wholeNumber(1, MAX_LIMIT).optional(),
   /** The id of a message; the field `index` of the reply is the position of this message in the list. */
-  indexOf: z.guid('must be the id of a message').toLowerCase().optional(),
+  indexOf: messageId().optional(),
 });
 
 /** The schema of a search for mail. */
 export const mailSearch = lazy(() => z.strictObject(searchFields(), 'must be an object'));
 
-/** The schema of a search for mail in a query. */
-export const mailSearchQuery = () => mailSearch().extend({ threads: queryFlag().optional() });
+/** The schema of a search for mail in a query, where the ids are one text with commas. */
+export const mailSearchQuery = () =>
+  mailSearch().extend({
+    threads: queryFlag().optional(),
+    ids: z
+      .string()
+      .transform((ids) => ids.split(',').map((id) => id.trim()))
+      .pipe(messageIds())
+      .describe('Ids of messages, with commas between them: only these are found, in any folder.')
+      .optional(),
+  });
 
 /** The schema of a selection of mail to remove, also in a query. */
 export const mailSelection = lazy(() =>
@@ -170,14 +186,21 @@ export function findMail(scope: SearchScope, search: ParsedSearch): StoredMail[]
 }
 
 /** Lists the mail that a search chooses by its tenant, its inboxes and its folder, oldest first in each tenant. */
-function listCandidates(scope: SearchScope, { tenant, folder = 'all', threads, ...inboxFilter }: ParsedSearch) {
+function listCandidates(scope: SearchScope, { tenant, folder = 'all', threads, ids, ...inboxFilter }: ParsedSearch) {
   const listName: GroupedListName = folder === 'all' ? 'visible' : folder;
   const lookUp = createLookUp(scope);
   return findWorlds(scope.worlds, { tenant }).flatMap((world) => {
     const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
     const index = world.messageIndex;
-    const list = threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName);
-    return list.slice(0, list.length).map((message) => new StoredMail(world, message, lookUp));
+    const listAll = () => (threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName));
+    const named = ids && [...new Set(ids)].flatMap((id) => world.messages.get(id) ?? []);
+    const list = named?.filter(({ inboxId }) => inboxIds.includes(inboxId)) ?? listAll();
+    let arrival = 0;
+    return list.slice(0, list.length).map((message) => {
+      // The journal does not have each mail, such as one that was added over IMAP; it came after the one before it.
+      arrival = Math.max(arrival, lookUp.arrivals().get(message.id) ?? 0);
+      return new StoredMail(world, message, lookUp, arrival);
+    });
   });
 }
 
@@ -192,6 +215,8 @@ interface LookUp {
   readonly worlds: ReachableWorlds;
   /** The ids of the mails of samples. */
   sampleIds(): ReadonlySet<string>;
+  /** The place of each mail in the journal, by the id of the mail. */
+  arrivals(): ReadonlyMap<string, number>;
   /** The names of each inbox, by the id of the inbox. */
   readonly inboxNames: Map<string, readonly string[]>;
 }
@@ -199,6 +224,7 @@ interface LookUp {
 /** Creates what lists of mail need beside the rows. */
 export function createLookUp({ worlds, service }: SearchScope): LookUp {
   let sampleIds: ReadonlySet<string> | undefined;
+  let arrivals: ReadonlyMap<string, number> | undefined;
   return {
     worlds,
     inboxNames: new Map(),
@@ -206,6 +232,11 @@ export function createLookUp({ worlds, service }: SearchScope): LookUp {
       const samples = () => service.journals.of(worlds.owners(), { kinds: ['sample'] });
       sampleIds ??= new Set(samples().flatMap(({ data }) => data.messageIds));
       return sampleIds;
+    },
+    arrivals() {
+      const mails = () => service.journals.of(worlds.owners(), { kinds: ['mail-received', 'mail-sent'] });
+      arrivals ??= new Map(mails().map(({ data, mailboxNumber }) => [data.message.id, mailboxNumber]));
+      return arrivals;
     },
   };
 }
@@ -216,6 +247,7 @@ export class StoredMail implements DetailedMail {
     readonly world: World,
     readonly mail: MessageRow,
     readonly lookUp: LookUp,
+    readonly arrival = 0,
   ) {}
 
   get tenantId() {

@@ -35,9 +35,12 @@ export type ReplyTo<Id extends ControlCallId> =
         : Blob
     : never;
 
-/** The sandbox to which a single call applies. */
+/** What applies to a single call. */
 interface CallOptions {
+  /** The id of the sandbox to which it applies. */
   readonly sandbox?: string | undefined;
+  /** Ends the call, or the stream that it replies. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Each control call as a method. It rejects with a {@link RefusedCallError} if the emulator refuses the call. */
@@ -50,7 +53,9 @@ export type ControlClient = {
 };
 
 /** Where the control plane is, and how it is called. */
-export interface ControlAccess extends CallOptions {
+export interface ControlAccess {
+  /** The id of the sandbox to which every call applies that names no other. */
+  readonly sandbox?: string | undefined;
   /** The URL of the control plane, such as `http://127.0.0.1:4025/__mock`. */
   readonly control: string;
   /** The token of the control plane; undefined if it needs none. */
@@ -88,6 +93,7 @@ export function createControlClient(access: ControlAccess): ControlClient {
     const url = `${control}${target}${parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
     const init: RequestInit = { method, headers };
     if (body && input !== undefined) init.body = JSON.stringify(body);
+    if (options?.signal) init.signal = options.signal;
     return readReply(await send(url, init));
   }
 

@@ -3,6 +3,7 @@ import { fromBase64 } from '../../basics/base64.ts';
 import { escapeHtml } from '../../basics/markup.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import { MAX_MAIL_BYTES } from '../../contract/mail-limits.ts';
+import { queryFlag } from '../../contract/query.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
 import { anyCorrespondent, correspondentBody } from '../correspondent-options.ts';
 import { addedInbox, inboxSettings } from '../inbox-controls.ts';
@@ -67,9 +68,13 @@ export const MAIL_ROWS = {
   ),
   listSamples: defineControl(
     'Lists the samples that were delivered, oldest first, with what the agent did: at most the latest 20 of each ' +
-      'tenant since the start, a reset or a restore.',
-    { reply: samplesReply() },
-    (mailbox) => ({ samples: showSamples(mailbox) }),
+      'tenant, and with `sandboxes=true` of each sandbox, since the start, a reset or a restore.',
+    { query: z.strictObject({ sandboxes: queryFlag().optional() }), reply: samplesReply() },
+    (mailbox, { query }, whole) => {
+      // Each sandbox is judged by its own journal, because agents in others may do the same.
+      const all = query.sandboxes && Object.is(mailbox, whole) ? [mailbox, ...whole.sandboxes()] : [mailbox];
+      return { samples: all.flatMap(showSamples) };
+    },
   ),
   listKnownSamples: defineControl(
     'Lists the samples that can be delivered, by family, without twins and without those that are made from parts.',

@@ -65,6 +65,7 @@ export const CONTROL_ROUTES = {
   removeFault: 'DELETE /faults/{id}',
   listRequests: 'GET /requests',
   getRequest: 'GET /requests/{id}',
+  listConnections: 'GET /connections',
   readJournal: 'GET /journal',
   readTrace: 'GET /trace',
   clearRequests: 'DELETE /requests',

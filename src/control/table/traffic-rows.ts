@@ -16,6 +16,7 @@ import {
   lossesReply as lossesOfJournal,
 } from '../journal/journal-entry.ts';
 import { type RequestEntry, requestQuery, requestReply, summaryReply } from '../journal/request-entry.ts';
+import { connectionReply } from '../journal-controls.ts';
 import { triggerOptions } from '../trigger.ts';
 import { defineControl, fileReply, idInPath } from './row.ts';
 
@@ -120,6 +121,11 @@ export const TRAFFIC_ROWS = {
     'Shows one request.',
     { params: idInPath('request'), reply: requestReply() },
     (mailbox, { params }) => mailbox.request(params.id),
+  ),
+  listConnections: defineControl(
+    'Lists the clients that are connected now, the oldest first: those of event streams, of IMAP and of SMTP.',
+    { reply: z.strictObject({ connections: z.array(connectionReply()) }) },
+    (mailbox) => ({ connections: mailbox.connections() }),
   ),
   readJournal: defineControl(
     'Lists what has happened since the start or the latest reset, oldest first, and how many entries were dropped.',

@@ -115,13 +115,15 @@ export function countDropped(evidence: Evidence, kinds: readonly JournalEntry['k
   }, 0);
 }
 
-/**
- * Returns the evidence with lists that are read only once, for several verdicts while nothing happens.
- */
+/** What was made from evidence whose lists are read only once, by what stands for it. */
+const MADE = new WeakMap<Evidence, Map<unknown, unknown>>();
+
+/** Returns the evidence with lists that are read only once, for several verdicts while nothing happens. */
 export function withCachedJournal(evidence: Evidence): Evidence {
+  if (MADE.has(evidence)) return evidence;
   const read = new Map<string, readonly unknown[]>();
   let losses: JournalLosses | undefined;
-  return {
+  const cached: Evidence = {
     journalSize: evidence.journalSize,
     journal<Kind extends JournalEntry['kind']>(query: JournalQuery & { readonly kinds: readonly Kind[] }) {
       const key = JSON.stringify(query);
@@ -135,4 +137,22 @@ export function withCachedJournal(evidence: Evidence): Evidence {
       return losses;
     },
   };
+  MADE.set(cached, new Map());
+  return cached;
+}
+
+/**
+ * Returns what `create` makes from the evidence. If the lists of the evidence are read only once, it is made only once,
+ * too: `what` stands for it, and is the function itself unless that is another one each time.
+ */
+export function makeFrom<Value>(
+  evidence: Evidence,
+  create: (evidence: Evidence) => Value,
+  what: object = create,
+): Value {
+  const made = MADE.get(evidence);
+  if (!made) return create(evidence);
+  if (!made.has(what)) made.set(what, create(evidence));
+  // Only `create` has set this value.
+  return made.get(what) as Value;
 }

@@ -19,6 +19,7 @@ import {
   findShown,
   isAfter,
   type MailEntry,
+  makeFrom,
   readTraffic,
   type TrafficEntry,
 } from './evidence.ts';
@@ -87,11 +88,14 @@ type ChangeEntry = JournalEntry<'change'>;
 type Marks = Pick<Wanted, 'idStart' | 'unnamed'>;
 
 /** Returns the mails of a sample that have arrived, also if they were deleted since. */
-export function findArrived(evidence: Evidence, { idStart, unnamed }: Marks): JournalEntry<'mail-received'>[] {
-  return evidence.journal({ kinds: ['mail-received'] }).filter(({ data: { mail } }) => {
-    if (mail.messageIdHeader.startsWith(idStart)) return true;
-    return unnamed.includes(mail.subject) && mail.headers['message-id'] === undefined;
-  });
+export function findArrived(evidence: Evidence, marks: Marks): readonly JournalEntry<'mail-received'>[] {
+  const { idStart, unnamed } = marks;
+  const find = () =>
+    evidence.journal({ kinds: ['mail-received'] }).filter(({ data: { mail } }) => {
+      if (mail.messageIdHeader.startsWith(idStart)) return true;
+      return unnamed.includes(mail.subject) && mail.headers['message-id'] === undefined;
+    });
+  return makeFrom(evidence, find, marks);
 }
 
 /** What an oracle found: the breaches, and why there may be more that nobody can tell. */
@@ -117,7 +121,7 @@ export function findBreaches(evidence: Evidence, wanted: Wanted): Findings {
   const sent = since(evidence.journal({ kinds: ['mail-sent'] }));
   const allChanges = evidence.journal({ kinds: ['change'] });
   const findRequest = createRequestFinder(traffic);
-  const causes = createCauseFinder(evidence);
+  const causes = makeFrom(evidence, createCauseFinder);
   const readAttempt = createAttemptReader(evidence);
   const isReport = createReportTest(arrived);
   const findCode = createCodeFinder(code);
@@ -577,7 +581,7 @@ export function isHandled(evidence: Evidence, wanted: Marks, handling: Handling)
   const arrived = findArrived(evidence, wanted);
   const [first] = arrived;
   if (!first) return false;
-  const causes = createCauseFinder(evidence);
+  const causes = makeFrom(evidence, createCauseFinder);
   const isInside = createReportTest(arrived);
   const isSent = (entry: SentMail) => {
     if (!isAfter(entry, first)) return false;

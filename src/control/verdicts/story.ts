@@ -36,11 +36,26 @@ const webhookFields = () => ({
   skipped: z.string().nullable().describe('Why it got no delivery; null if it got one.'),
 });
 
+/** The parts of a story in short, in the order in which a reader asks for them. */
+const STORY_STEPS = ['arrival', 'webhooks', 'reading', 'answer'] as const;
+
+const stepFields = () => ({
+  step: z.enum(STORY_STEPS),
+  text: z.string().describe('What became of it, such as `1 of 3 webhooks delivered, 2 failing` or `never read`.'),
+  result: z
+    .enum(['good', 'bad', 'unknown'])
+    .describe('Whether it went as it should; `unknown` if the journal no longer shows it.'),
+  ids: z.array(z.string()).describe('The deliveries, the request that read it, or the mails that answer it.'),
+});
+
 /** The schema of a story. */
 export const storyReply = lazy(() =>
   z.strictObject({
     messageId: z.string(),
     lines: z.array(z.string()).describe('The story in sentences, at most 20.'),
+    steps: z
+      .array(z.strictObject(stepFields()))
+      .describe('The story of a received mail in short: each step on the way to an answer.'),
     webhooks: z.array(z.strictObject(webhookFields())),
     requests: z
       .array(summaryReply())
@@ -55,12 +70,26 @@ export interface MailStory {
   readonly messageId: string;
   /** The story in sentences, at most 20. */
   readonly lines: string[];
+  /** The story of a received mail in short: each step on the way to an answer. Empty for a mail that was sent. */
+  readonly steps: StoryStep[];
   /** Each webhook of the tenant: whether it was called for this mail, or why it was not. */
   readonly webhooks: WebhookStory[];
   /** The requests and commands that came after the mail, at most the first 20. */
   readonly requests: RequestSummary[];
   /** The ids of the mails that were sent because of it, oldest first, also if they were deleted since. */
   readonly sent: string[];
+}
+
+/** One step on the way of a received mail to an answer. */
+export interface StoryStep {
+  /** Which step it is. */
+  readonly step: (typeof STORY_STEPS)[number];
+  /** What became of it, such as `1 of 3 webhooks delivered, 2 failing` or `never read`. */
+  readonly text: string;
+  /** Whether it went as it should; `unknown` if the journal no longer shows it. */
+  readonly result: 'good' | 'bad' | 'unknown';
+  /** The ids of the deliveries, of the request that read it, or of the mails that answer it. */
+  readonly ids: string[];
 }
 
 /** What a webhook has to do with a mail. */
@@ -225,9 +254,57 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   ] as const) {
     if (loss && loss.until >= entry.realTime) lines.push(`${plural(loss.count, noun)} since then may be missing here.`);
   }
+
+  const steps: StoryStep[] = [];
+  if (isReceived) {
+    const arrived = isAtStart ? `There ${start}` : `Arrived ${timeOf(entry)}`;
+    steps.push({ step: 'arrival', text: arrived, result: 'good', ids: [] });
+    if (!isAtStart) steps.push(tellDeliveriesInShort(deliveries, told));
+    const lacksReads = isDropped('read');
+    if (seen?.isRead) steps.push({ step: 'reading', text: 'read', result: 'good', ids: seen.requestIds });
+    else if (lacksReads)
+      steps.push({ step: 'reading', text: 'cannot tell whether it was read', result: 'unknown', ids: [] });
+    else {
+      const text = seen?.isFile ? 'only a file of it read' : seen ? 'listed, never read' : 'never read';
+      steps.push({ step: 'reading', text, result: 'bad', ids: seen?.requestIds ?? [] });
+    }
+    const answers = sent.map(({ data }) => data.mail.id);
+    const [answer] = sent;
+    if (answer) steps.push({ step: 'answer', text: `mail sent ${timeOf(answer)}`, result: 'good', ids: answers });
+    else if (refused.length > 0) {
+      const ids = refused.map(({ data }) => data.id);
+      steps.push({ step: 'answer', text: 'answer refused', result: 'bad', ids });
+    } else if (isDropped('mail-sent')) {
+      steps.push({ step: 'answer', text: 'cannot tell whether it was answered', result: 'unknown', ids: [] });
+    } else steps.push({ step: 'answer', text: 'no answer', result: 'bad', ids: [] });
+  }
   const requests = later.slice(0, MAX_LINES).map(({ data: { request: _, reply: _reply, ...summary } }) => summary);
-  const story = { messageId: id, lines: shortenStory(lines), webhooks, requests };
+  const story = { messageId: id, lines: shortenStory(lines), steps, webhooks, requests };
   return worlds.mailbox.mask.deep({ ...story, sent: sent.map(({ data }) => data.mail.id) });
+}
+
+/** Tells in short what became of the deliveries of a mail, and of the webhooks that got none. */
+function tellDeliveriesInShort(deliveries: readonly Delivery[], told: readonly WebhookStory[]): StoryStep {
+  const ids = deliveries.map(({ id }) => id);
+  const isUnknown = ({ skipped }: WebhookStory) => skipped === NO_LONGER_IN_LOG || skipped === UNKNOWN;
+  if (told.some(isUnknown)) {
+    return { step: 'webhooks', text: 'cannot tell which webhooks were called', result: 'unknown', ids };
+  }
+  if (deliveries.length === 0) {
+    const text = told.length === 0 ? 'no webhook' : `${plural(told.length, 'webhook')} not called`;
+    return { step: 'webhooks', text, result: told.length === 0 ? 'good' : 'bad', ids };
+  }
+  // A delivery that waits for its next attempt after a failure has a reason why the latest one failed.
+  const states = deliveries.map(({ state, attempts }) =>
+    state === 'pending' && attempts.length > 0 ? 'failing' : state,
+  );
+  const count = (wanted: string) => states.filter((state) => state === wanted).length;
+  const others = [...new Set(states)]
+    .filter((state) => state !== 'delivered')
+    .map((state) => `${count(state)} ${state}`);
+  const delivered = `${count('delivered')} of ${plural(deliveries.length, 'webhook')} delivered`;
+  const result = others.length === 0 ? 'good' : 'bad';
+  return { step: 'webhooks', text: [delivered, ...others].join(', '), result, ids };
 }
 
 /** The operations that answer or forward the mail in their path. */
@@ -240,6 +317,8 @@ function answersByPath({ operation, path }: RequestEntry, messageId: string): bo
 /** What a client has seen of a mail, in a sentence: whether it has read a text of it, or only a file. */
 interface Seen {
   readonly line: string;
+  /** The request that showed it, if it was one. */
+  readonly requestIds: string[];
   readonly isRead?: true;
   readonly isFile?: true;
 }
@@ -253,16 +332,17 @@ function describeSeen(evidence: Evidence, messageId: string): Seen | undefined {
   const find = (...parts: ShownPart[]) => entries.find(({ data }) => parts.some((part) => data.parts.includes(part)));
   const nameOf = ({ data }: JournalEntry<'read'>) => `${data.request}, ${describeCall(data)}`;
   const read = find('raw', 'plainBody', 'htmlBody');
-  if (read) return { line: `It was read by ${nameOf(read)}.`, isRead: true };
+  const idsOf = ({ data }: JournalEntry<'read'>) => [data.request];
+  if (read) return { line: `It was read by ${nameOf(read)}.`, requestIds: idsOf(read), isRead: true };
   const file = find('attachment');
-  if (file) return { line: `Only a file of it was read, by ${nameOf(file)}.`, isFile: true };
+  if (file) return { line: `Only a file of it was read, by ${nameOf(file)}.`, requestIds: idsOf(file), isFile: true };
   const listed = find('headers', 'snippet', 'fileNames');
   if (listed) {
     const parts = listed.data.parts.map((part) => PART_NAMES[part]).join(' and ');
-    return { line: `It was listed by ${nameOf(listed)}, which showed ${parts}.` };
+    return { line: `It was listed by ${nameOf(listed)}, which showed ${parts}.`, requestIds: idsOf(listed) };
   }
   const [named] = entries;
-  return named && { line: `It was named by ${nameOf(named)}, which showed nothing of it.` };
+  return named && { line: `It was named by ${nameOf(named)}, which showed nothing of it.`, requestIds: idsOf(named) };
 }
 
 const PART_NAMES: { readonly [Part in ShownPart]?: string } = {

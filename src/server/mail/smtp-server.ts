@@ -43,7 +43,15 @@ export function createSmtpServer(internals: MailboxInternals, settings: MailServ
     latestId += 1;
     const id = String(latestId);
     const server = isSecure ? secure : plain;
-    const client = new SmtpClient(id, server, internals.environment, () => clients.delete(id));
+    const client = new SmtpClient(id, server, internals.environment, () => {
+      clients.delete(id);
+      removeConnection();
+    });
+    const removeConnection = internals.service.connections.add({
+      protocol: 'smtp',
+      since: internals.environment.now(),
+      principal: () => client.principal,
+    });
     clients.set(id, client);
     socket.once('close', () => client.leave());
     output.watch(socket, 'smtp');
@@ -87,7 +95,12 @@ class SmtpClient {
   }
 
   get inboxId(): string | undefined {
-    return this.session && principalOf(this.session)?.inboxId;
+    return this.principal?.inboxId;
+  }
+
+  /** Whose login the client has; `undefined` without a login. */
+  get principal(): InboxPrincipal | undefined {
+    return this.session && principalOf(this.session);
   }
 
   /** Whether the client has named a recipient of a mail that is not complete yet. */

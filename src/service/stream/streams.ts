@@ -44,7 +44,7 @@ class OpenStreams extends Map<Stream, string> implements Part {
 /** What a frame shows of its mail: see `eventFrame`. */
 const PARTS_OF_FRAME = ['headers', 'plainBody', 'htmlBody'] as const;
 
-type StreamContext = RecordingService & Pick<Service, 'faults'>;
+type StreamContext = RecordingService & Pick<Service, 'faults' | 'connections'>;
 
 /** Sends the events of a mailbox to its streams, and returns the function that admits their clients. */
 export function createStreams(context: StreamContext): Streams['admit'] {
@@ -100,7 +100,7 @@ function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, re
 }
 
 function accept(
-  { behaviours, journals, faults }: StreamContext,
+  { behaviours, journals, faults, connections, worlds }: StreamContext,
   openStreams: OpenStreams,
   access: StreamAccess,
   connection: StreamConnection,
@@ -109,6 +109,8 @@ function accept(
   const { tier, world } = principal;
   const details = { tenantId: world.id, tier, key };
   const stream = new Stream(access, connection, behaviours, () => faults.useFirst({ on: 'stream', world, tier, key }));
+  const since = worlds.environment.now();
+  const removeConnection = connections.add({ protocol: 'websocket', since, principal: () => principal });
   let isOpen = true;
   openStreams.set(stream, key);
   journals.publish(world, 'stream-opened', details);
@@ -117,6 +119,7 @@ function accept(
     end() {
       stream.end();
       openStreams.delete(stream);
+      removeConnection();
       if (isOpen) journals.publish(world, 'stream-closed', details);
       isOpen = false;
     },

@@ -53,6 +53,24 @@ describe('the inspection of mail', () => {
     expect((await search(`tenant=${IDS.globex.tenant}`, { tenant: IDS.globex.tenant })).total).toBe(1);
   });
 
+  everywhere('finds mail by ids, in any folder', async (service) => {
+    const { mailbox } = service;
+    const [first, second] = mailbox.searchMail({ inbox: helpdesk }).messages;
+    const ids = [first?.id ?? '', second?.id ?? '', UNKNOWN];
+    const key = mailbox.keys.acme?.inboxes.helpdesk;
+    await service.send('DELETE', `/v1/inboxes/${helpdesk}/messages/${first?.id}`, { key });
+    const search = async (query: string, options: Parameters<typeof mailbox.searchMail>[0]) => {
+      const { json } = await control(service, `GET /messages/search?${query}`, undefined, () =>
+        mailbox.searchMail(options),
+      );
+      return json.messages.map(({ id }: { id: string }) => id);
+    };
+    expect(await search(`ids=${ids.join()}`, { ids })).toEqual([first?.id, second?.id]);
+    expect(await search(`ids=${ids.join()}&folder=sent`, { ids, folder: 'sent' })).toHaveLength(2);
+    expect(await search(`ids=${ids.join()}&inbox=${UNKNOWN}`, { ids, inbox: UNKNOWN })).toEqual([]);
+    expect(() => mailbox.searchMail({ ids: ['x'] })).toThrow('must be the id of a message');
+  });
+
   everywhere('searches mail by the fields that the text of a search names', async (service) => {
     const { mailbox } = service;
     const receive = (mail: object) => mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, ...mail });
@@ -199,6 +217,17 @@ describe('the inspection of mail', () => {
     expect(() => mailbox.rotateKey(String(before.id))).toThrow(
       'There is no key of a tenant, workspace or inbox with this id.',
     );
+  });
+
+  test('lists mail in the order in which it really arrived, also if the clocks of tenants differ', async () => {
+    const mailbox = createMailbox();
+    const sandbox = mailbox.createSandbox();
+    sandbox.clock.advance('26h');
+    for (const to of [`helpdesk@${sandbox.domain}`, 'helpdesk@acme.test', `helpdesk@${sandbox.domain}`]) {
+      await mailbox.receiveMessage({ to, from: DANA, subject: 'In turn' });
+    }
+    const { messages } = mailbox.searchMail({ search: 'subject:"in turn"' });
+    expect(messages.map(({ tenantId }) => tenantId === sandbox.id)).toEqual([true, false, true]);
   });
 });
 

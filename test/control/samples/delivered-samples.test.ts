@@ -1,5 +1,6 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { createSample } from 'agent-mailbox-mock/samples';
+import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { showSamples } from '../../../src/control/samples/delivered-samples.ts';
 import { control } from '../../support/control.ts';
@@ -49,6 +50,21 @@ everywhere('a sample of a sandbox is listed only there, and one without an oracl
   await sandbox.receiveMessage({ sample: 'html-only', to: `helpdesk@${sandbox.domain}` });
   expect(await listSamples(service)).toEqual([]);
   expect(await listSamples(service, sandbox.id)).toMatchObject([{ result: 'unknown', breaches: [] }]);
+});
+
+test('over HTTP, the samples of all sandboxes are listed too if that is asked for', async () => {
+  await using server = await startServer({ port: 0 });
+  const { mailbox, control } = server;
+  const sandbox = mailbox.createSandbox();
+  await mailbox.receiveMessage({ sample: 'html-only', to: 'helpdesk@acme.test' });
+  await sandbox.receiveMessage({ sample: 'out-of-office', to: `helpdesk@${sandbox.domain}` });
+  const namesOf = async (query: string) => {
+    const { samples } = await (await fetch(`${control}/samples${query}`)).json();
+    return samples.map(({ name }: { name: string }) => name);
+  };
+  expect(await namesOf('')).toEqual(['html-only']);
+  expect(await namesOf('?sandboxes=true')).toEqual(['html-only', 'out-of-office']);
+  expect(await namesOf(`?sandboxes=true&sandbox=${sandbox.id}`)).toEqual(['out-of-office']);
 });
 
 test('the latest twenty are listed, and mails without an oracle are not', async () => {

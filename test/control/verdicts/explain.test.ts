@@ -2,6 +2,7 @@ import 'agent-mailbox-mock/matchers';
 import { createServer } from 'node:http';
 import { createMailbox } from 'agent-mailbox-mock';
 import { expect, test } from 'vitest';
+import type { StoryStep } from '../../../src/control/verdicts/story.ts';
 import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
@@ -19,7 +20,7 @@ const INBOX = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`;
 const NO_WEBHOOK = 'No webhook of the tenant could be told of it.';
 
 /** Tells the story by the method in process, and by the control call over HTTP. */
-async function explain(service: Service, id: string): Promise<{ lines: string[]; sent: string[] }> {
+async function explain(service: Service, id: string): Promise<{ lines: string[]; sent: string[]; steps: StoryStep[] }> {
   const run = () => service.mailbox.explain(id) as object;
   return (await control(service, `GET /messages/${id}/story`, undefined, run)).json;
 }
@@ -52,6 +53,40 @@ everywhere('the story of a mail says whom it was told to, who read it, and what 
     expect.stringMatching(/^It was sent by req_3, POST .* → 200\.$/),
     'It was deleted by deleteMessage.',
   ]);
+});
+
+everywhere(
+  'the story in short says each step on the way to an answer, and which one did not go well',
+  async (service) => {
+    const { mailbox, send } = service;
+    mailbox.clock.freeze('2026-03-01T09:00:00Z');
+    const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+    const steps = async () => (await explain(service, id)).steps.map(({ text, result }) => `${text}: ${result}`);
+    const start = ['Arrived 09:00:00: good', 'no webhook: good'];
+    expect(await steps()).toEqual([...start, 'never read: bad', 'no answer: bad']);
+    await send('GET', `${INBOX}/messages/${id}`, { key: TENANT });
+    expect(await steps()).toEqual([...start, 'read: good', 'no answer: bad']);
+    await send('POST', `${INBOX}/reply/${id}`, { key: TENANT, json: { plainBody: 'Thanks.' } });
+    expect(await steps()).toEqual([...start, 'read: good', 'mail sent 09:00:00: good']);
+    const story = await explain(service, id);
+    expect(story.steps.at(-1)?.ids).toEqual(story.sent);
+    const [sent = ''] = story.sent;
+    expect((await explain(service, sent)).steps).toEqual([]);
+  },
+);
+
+test('the story in short counts the webhooks that got a mail and those that fail', async () => {
+  const fetch = async (url: unknown) => new Response(null, { status: String(url).includes('good') ? 200 : 503 });
+  const mailbox = createMailbox({ environment: { fetch: async (request) => fetch(new Request(request).url) } });
+  for (const name of ['good', 'bad', 'worse']) {
+    await mailbox.addWebhook({ url: `http://127.0.0.1:9/${name}`, inbox: HELPDESK });
+  }
+  mailbox.clock.freeze('2026-03-01T09:00:00Z');
+  const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  await mailbox.settled();
+  const step = mailbox.explain(mail as { id: string }).steps[1];
+  expect(step).toMatchObject({ text: '1 of 3 webhooks delivered, 2 failing', result: 'bad' });
+  expect(step?.ids).toHaveLength(3);
 });
 
 test('the story says why each webhook was not called', async () => {

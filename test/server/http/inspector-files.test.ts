@@ -41,7 +41,7 @@ describe('the files of the inspector', () => {
     }
     expect(fontBytes).toBeGreaterThan(0);
     expect(fontBytes).toBeLessThan(60_000);
-    expect(otherBytes).toBeLessThan(86_000);
+    expect(otherBytes).toBeLessThan(87_000);
   });
 
   test('include the README of the package, as text', async ({ expect }) => {

@@ -52,12 +52,13 @@ export function mailsOf(
   for (const { data } of mailEntries)
     threadSizes.set(threadOf(data.mail), (threadSizes.get(threadOf(data.mail)) ?? 0) + 1);
   const mailsByTenant = new Map(tenants.map(({ id }): [string, EntryMail[]] => [id, []]));
-  for (const { data } of mailEntries) {
+  for (const [position, { data }] of mailEntries.entries()) {
     const { mail, inbox } = data;
     const { id, tenantId, inboxId, attachments } = mail;
     const tenant = tenantById.get(tenantId);
     mailsByTenant.get(tenantId)?.push({
       tenantId,
+      arrival: position + 1,
       mail: { ...mail, ...(atEnd.get(id) ?? GONE) },
       inbox,
       workspaceId: workspaceByInbox.get(inboxId),
@@ -88,20 +89,22 @@ export interface MailChoice {
   readonly inbox?: string | undefined;
   readonly folder?: Folder | 'all' | undefined;
   readonly threads?: boolean | undefined;
+  /** The ids of mails, with commas between them: only these, in any folder. */
+  readonly ids?: string | undefined;
 }
 
 /** Returns the mails that are chosen by their inboxes and their folder; for each thread only the latest, if so wanted. */
 export function chooseMails(mails: readonly EntryMail[], choice: MailChoice): EntryMail[] {
-  const { tenant, workspace, inbox, folder = 'all', threads } = choice;
+  const { tenant, workspace, inbox, folder = 'all', threads, ids } = choice;
   const isInFolder = IN_FOLDER[folder === 'all' ? 'visible' : folder];
   const chosen = mails.filter(
     ({ tenantId, workspaceId, mail }) =>
       (tenant === undefined || tenantId === tenant) &&
       (workspace === undefined || workspaceId === workspace) &&
       (inbox === undefined || mail.inboxId === inbox) &&
-      isInFolder(mail),
+      (ids === undefined ? isInFolder(mail) : ids.includes(mail.id)),
   );
-  if (!threads) return chosen;
+  if (!threads || ids !== undefined) return chosen;
   const latest = new Map(chosen.map((each) => [threadOf(each.mail), each]));
   return chosen.filter((each) => latest.get(threadOf(each.mail)) === each);
 }

@@ -6,6 +6,12 @@ import { matchesSearch, parseSearch, type SearchedMail, wordsToMark } from './se
 export interface ListedMail extends SearchedMail {
   /** The id of its tenant. */
   readonly tenantId: string;
+  /**
+   * When it arrived or was sent, as a number that is higher for later mail of any tenant: the clocks of tenants may
+   * differ. A mail has 0 if it was there from the
+   * start, or if the journal no longer has it.
+   */
+  readonly arrival: number;
   readonly mail: SearchedMail['mail'] & ViewedMail<'summary'>;
   /** How many messages are in its thread, including deleted messages. */
   readonly messagesInThread: number;
@@ -35,8 +41,12 @@ export function searchCandidates<Candidate extends ListedMail>(
 ): Candidate[] {
   const terms = parseSearch(search);
   const found = candidates.filter((each) => matchesSearch(each, terms)).reverse();
-  // All times are UTC texts in the same format, so the order of the texts is the order of the times.
-  return found.sort((one, other) => compareTexts(other.mail.receivedAt, one.mail.receivedAt));
+  return found.sort(
+    (one, other) =>
+      other.arrival - one.arrival ||
+      // All times are UTC texts in the same format, so the order of the texts is the order of the times.
+      compareTexts(other.mail.receivedAt, one.mail.receivedAt),
+  );
 }
 
 /** Returns a page of the candidates that match a search, newest first, as `searchMail` replies it. */

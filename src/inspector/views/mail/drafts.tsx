@@ -1,4 +1,5 @@
 import { FilePen, Save, Send } from 'lucide';
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import {
   matchesSearch,
@@ -14,12 +15,11 @@ import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../pa
 import { type Tenant, useScope } from '../../scope.ts';
 import { ClockTime, Time, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
-import { ListTools } from './mail-list.tsx';
+import { ListTools, MailActions } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
-import { MailboxTree } from './mailbox-tree.tsx';
 
-/** The drafts of the chosen inboxes, and the open draft. A person can change it, approve it and send it. */
-export function Drafts({ route }: { readonly route: Route }) {
+/** The drafts of the chosen inboxes, and the open draft, which a person can change, approve and send; on the left `aside`. */
+export function Drafts({ route, aside }: { readonly route: Route; readonly aside: ComponentChildren }) {
   const { tenant, workspace, inbox, search = '' } = pickMailOptions(route);
   const filter = { tenant, workspace, inbox, limit: 200 };
   const { value, error } = useLoaded((client) => client.listDrafts(filter), JSON.stringify(filter));
@@ -31,7 +31,8 @@ export function Drafts({ route }: { readonly route: Route }) {
   return (
     <ListView
       title="Mail"
-      aside={<MailboxTree route={route} />}
+      actions={<MailActions route={route} />}
+      aside={aside}
       list={
         <>
           <ListTools route={route} />
@@ -41,7 +42,7 @@ export function Drafts({ route }: { readonly route: Route }) {
               label={`Drafts, ${drafts.length}`}
               items={drafts}
               openId={route.id}
-              empty="No draft here. Clients write them with createDraft or by IMAP."
+              empty="No draft here. Call createDraft with the key of an inbox to write one."
               renderRow={(draft) => draft && <DraftRow draft={draft} words={words} route={route} />}
               createLink={(id) => mailLink(route, id)}
             />

@@ -4,10 +4,10 @@ import { plural } from '../../../basics/text.ts';
 import { type ControlClient, undefinedIfRefused } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
+import { Button, Chip, Facts, Loading, type Tone } from '../../parts.tsx';
 import { NextBreach, SampleCard, sampleOf, useSamples } from '../../samples.tsx';
 import { useScope } from '../../scope.ts';
-import { Time, UserText } from '../../text.tsx';
+import { People, Person, Time, UserText } from '../../text.tsx';
 import { useFormer, useLoaded } from '../../use-loaded.ts';
 import { type Delivery, markOf } from '../webhooks/explain-delivery.ts';
 import { HiddenTextChip } from './compare/compare-tab.tsx';
@@ -32,12 +32,14 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
 function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLoading: boolean }) {
   const [followUp, setFollowUp] = useState<NewMail>();
   const [seen, judgedFrame] = useSeenText(mail);
+  const told = useStory(mail.id);
   if (followUp) return <ComposeForm initial={followUp} route={route} cancel={() => setFollowUp(undefined)} />;
   return (
     <article aria-busy={isLoading}>
       <Head mail={mail} words={words} seen={seen} route={route} />
-      <LiveOnly>
-        <p class="buttons">
+      <Why mail={mail} told={told} />
+      <div class="buttons mail-tools">
+        <LiveOnly>
           {createFollowUps(mail).map((initial, index) => (
             <Button
               icon={initial.isReply ? icons.Reply : icons.Send}
@@ -49,13 +51,14 @@ function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLo
           ))}
           <SaveButton mail={mail} />
           <DeleteButton mail={mail} route={route} />
-        </p>
-      </LiveOnly>
+        </LiveOnly>
+        <Related mail={mail} />
+      </div>
       <SampleOf mail={mail} />
       <Thread mail={mail} route={route} />
       <Tabs mail={mail} words={words} route={route} seen={seen} />
       {judgedFrame}
-      <Related mail={mail} />
+      <RelatedWebhooks told={told} />
     </article>
   );
 }
@@ -102,48 +105,26 @@ function Head({ mail, words, seen, route }: PartProps & SeenProps) {
   return (
     <header>
       <UserText inside="h1" text={mail.subject || '(no subject)'} find={words} />
-      <p>
-        <Person person={mail.from || '(no sender)'} /> <span class="soft">→</span>{' '}
-        {mail.to.map((person, index) => (
-          <>
-            {index > 0 && ', '}
-            <Person key={person} person={person} />
-          </>
-        ))}{' '}
-        <Time at={mail.receivedAt} />
-      </p>
-      <Facts
-        facts={[
-          ['Cc', mail.cc.length > 0 && <UserText text={mail.cc.join(', ')} />],
-          ['Bcc', mail.bcc.length > 0 && <UserText text={mail.bcc.join(', ')} />],
-          ['Reply to', mail.replyTo && <UserText text={mail.replyTo} />],
-          ['Inbox', !shownAddresses.includes(mail.inbox) && mail.inbox],
-        ]}
-      />
-      <p class="buttons">
+      <p class="buttons chips">
+        <span>
+          <Person person={mail.from || '(no sender)'} inside="strong" /> <span class="soft">→</span>{' '}
+          <People people={mail.to} inside="strong" /> <Time at={mail.receivedAt} />
+        </span>
         <Marks mail={mail} />
         <LiveOnly>
           <HiddenTextChip seen={seen} link={mailLink(route, mail.id, { tab: 'compare' })} />
           <AuthChips mail={mail} />
         </LiveOnly>
       </p>
+      <Facts
+        facts={[
+          ['Cc', mail.cc.length > 0 && <People people={mail.cc} />],
+          ['Bcc', mail.bcc.length > 0 && <People people={mail.bcc} />],
+          ['Reply to', mail.replyTo && <Person person={mail.replyTo} />],
+          ['Inbox', !shownAddresses.includes(mail.inbox) && mail.inbox],
+        ]}
+      />
     </header>
-  );
-}
-
-/** A name, followed by its address. */
-function Person({ person }: { readonly person: string }) {
-  const name = nameOf(person);
-  return (
-    <>
-      <UserText inside="strong" text={name} />
-      {name !== person && (
-        <span class="soft">
-          {' '}
-          <UserText text={bareAddress(person)} />
-        </span>
-      )}
-    </>
   );
 }
 
@@ -161,6 +142,35 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
+/** The colour of a step of a story, by its result. */
+const STEP_TONES = { good: 'good', bad: 'bad', unknown: 'warn' } as const;
+
+/**
+ * Why a received mail was answered or not: the steps of its story, which a failed test prints, too. Its line is there
+ * before the story is loaded, so that nothing below it moves.
+ */
+function Why({ mail: { id, direction, from }, told }: StoryProps & { readonly mail: MailDetails }) {
+  const story = told?.story;
+  if (direction !== 'inbound') return null;
+  const linkOf = (step: string, [first, second]: readonly string[]) => {
+    if (step === 'arrival') return linkTo('run', undefined, { counterpart: bareAddress(from) });
+    if (step === 'webhooks') return linkTo('webhooks', second === undefined ? first : undefined, { search: id });
+    if (step === 'answer' && story?.sent.includes(first ?? '')) return linkTo('mail', first);
+    return linkTo('requests', first, first === undefined ? { search: id } : {});
+  };
+  return (
+    <ol class="why" aria-label="What became of it">
+      {(story?.steps ?? []).map(({ step, text, result, ids }) => (
+        <li key={step}>
+          <a href={linkOf(step, ids)} class={STEP_TONES[result]}>
+            {text}
+          </a>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 /** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail }: { readonly mail: MailDetails }) {
   const { id, direction, from, to, request, deliveries } = mail;
@@ -170,37 +180,37 @@ function Related({ mail }: { readonly mail: MailDetails }) {
   const requestsLink = linkTo('requests', undefined, { search: id });
   const runLink = linkTo('run', undefined, { counterpart });
   return (
-    <>
-      <h2>Related</h2>
-      <nav class="buttons" aria-label="Related">
-        {request !== null && (
-          <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
-        )}
-        <ButtonLink icon={icons.ArrowLeftRight} text="Requests that name it" href={requestsLink} />
-        {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
-        <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
-      </nav>
-      <RelatedWebhooks id={id} />
-    </>
+    <nav class="small" aria-label="Related">
+      {request !== null && <a href={linkTo('requests', request)}>The request that made it</a>}
+      <a href={requestsLink}>Requests that name it</a>
+      {deliveries.length > 0 && <a href={deliveriesLink}>{deliveriesText}</a>}
+      <a href={runLink}>Run with {counterpart}</a>
+    </nav>
   );
 }
 
-/** Every webhook of the tenant: what became of its delivery of the mail, or why it was not called. */
-function RelatedWebhooks({ id }: { readonly id: string }) {
+/** Loads the story of a mail, and the deliveries that it names. The journal may no longer have the mail. */
+function useStory(id: string) {
   const load = async (client: ControlClient) => {
     const story = await client.explainMail({ id }).catch(undefinedIfRefused);
     const ids = story?.webhooks.flatMap(({ deliveries }) => deliveries) ?? [];
     const deliveries = await Promise.all(ids.map((id) => client.getDelivery({ id }).catch(undefinedIfRefused)));
-    return { webhooks: story?.webhooks ?? [], deliveries: deliveries.filter((one) => one !== undefined) };
+    return { story, deliveries: deliveries.filter((one) => one !== undefined) };
   };
-  const { value } = useLoaded(load, `webhooks of ${id}`);
-  if (!value || value.webhooks.length === 0) return null;
+  return useLoaded(load, `story of ${id}`).value;
+}
+
+type StoryProps = { readonly told: ReturnType<typeof useStory> };
+
+/** Every webhook of the tenant: what became of its delivery of the mail, or why it was not called. */
+function RelatedWebhooks({ told }: StoryProps) {
+  if (!told?.story || told.story.webhooks.length === 0) return null;
   return (
     <ul class="rows wrapped" aria-label="Webhooks of the tenant">
-      {value.webhooks.map(({ webhookId, url, skipped }) => (
+      {told.story.webhooks.map(({ webhookId, url, skipped }) => (
         <li key={webhookId}>
           {skipped !== null && <Chip icon={icons.CircleSlash} text="not called" />}
-          {value.deliveries
+          {told.deliveries
             .filter((delivery) => delivery.webhookId === webhookId)
             .map((delivery) => (
               <a key={delivery.id} href={linkTo('webhooks', delivery.id)}>
@@ -220,6 +230,9 @@ function describeDelivery(delivery: Delivery): string {
   return [markOf(delivery).text, delivery.attempts.at(-1)?.status].filter(Boolean).join(' ');
 }
 
+/** A thread with more messages than this is closed at first, so that the text of the mail is seen. */
+const OPEN_THREAD = 4;
+
 /** All messages of the thread, the open one in bold. */
 function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; readonly route: Route }) {
   const list = useRef<HTMLOListElement>(null);
@@ -230,7 +243,7 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
   }, [id]);
   if (thread.length < 2) return null;
   return (
-    <details open>
+    <details open={thread.length <= OPEN_THREAD}>
       <summary>{thread.length} messages in this thread</summary>
       <ol class="thread" ref={list}>
         {thread.map((message) => (

@@ -31,6 +31,7 @@ export function MailFrame({ id }: { readonly id: string }) {
         <Button
           icon={isPhone ? Monitor : Smartphone}
           text={isPhone ? 'Whole width' : 'Phone width'}
+          class="phone-width"
           aria-pressed={isPhone}
           onClick={() => setPhone(!isPhone)}
         />

@@ -2,12 +2,23 @@ import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, 
 import type { ComponentChildren } from 'preact';
 import { plural } from '../../../basics/text.ts';
 import { parseSearch, removeTerm, SEARCH_HINT } from '../../../control/journal/from-entries/search-terms.ts';
-import { LiveOnly } from '../../inspector.ts';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
-import { ButtonLink, CheckBox, Chip, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import {
+  ButtonLink,
+  CheckBox,
+  Chip,
+  Failure,
+  Filters,
+  Icon,
+  Loading,
+  SearchField,
+  Select,
+  SkeletonLine,
+} from '../../parts.tsx';
 import { type Sample, SampleMark, useSamples } from '../../samples.tsx';
-import { localPartOf, type Scope, useScope } from '../../scope.ts';
+import { placeOfInbox, type Scope, useScope } from '../../scope.ts';
 import { ClockTime, UserText } from '../../text.tsx';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailSummary, nameOf } from './mail-types.ts';
@@ -16,20 +27,25 @@ import { SamplesButton } from './samples-dialog.tsx';
 
 /** The list of mail: what the tree, the folder and the search choose, newest first. */
 export function MailList({ pages, route }: { readonly pages: MailPages; readonly route: Route }) {
-  const { key, total, error, words, openIndex, at, loadRange } = pages;
+  const { key, total, error, words, openIndex, hold, at, loadRange } = pages;
   const { sandbox } = useScope();
   const { value: samples = [] } = useSamples(sandbox);
-  if (total === undefined) return <Loading error={error} />;
+  if (total === undefined) return <Loading error={error} lines={9} />;
   return (
     <>
       <Failure error={error} />
       <VirtualList
         key={key}
-        label={`Mail, ${total} messages`}
+        label={`Mail, ${total + hold.newCount} messages`}
         items={{ length: total, at }}
+        hold={hold}
         openIndex={openIndex}
         openId={route.id}
-        empty={route.options.search ? 'No mail matches the search.' : 'No mail here.'}
+        empty={
+          route.options.search
+            ? 'No mail matches the search. Remove a part of it.'
+            : 'No mail here. Deliver one by New mail.'
+        }
         renderRow={(mail) => <MailRow mail={mail} samples={samples} words={words} route={route} />}
         createLink={(id) => mailLink(route, id, { tab: route.options.tab })}
         onRowsChange={loadRange}
@@ -41,12 +57,37 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
   );
 }
 
-/** The search and the filters of the list, and a button for a new mail. */
-export function ListTools({ route }: { readonly route: Route }) {
-  const { search = '', folder, threads } = route.options;
-  const isDrafts = folder === 'drafts';
+interface ListToolsProps {
+  readonly route: Route;
+  /** How many messages the list has; `undefined` until the number is known. */
+  readonly total?: number | undefined;
+}
+
+/** The buttons for a new mail and for samples. */
+export function MailActions({ route }: Pick<ListToolsProps, 'route'>) {
+  const { folder } = route.options;
   const isNothingOpen = route.id === undefined && route.options.compose === undefined;
-  const composeLink = mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder });
+  const options = { compose: 'true', folder: folder === 'drafts' ? undefined : folder };
+  return (
+    <LiveOnly>
+      <ButtonLink
+        icon={SquarePen}
+        text="New mail"
+        isPrimary={isNothingOpen}
+        href={mailLink(route, undefined, options)}
+      />
+      <SamplesButton text="Samples" />
+    </LiveOnly>
+  );
+}
+
+/** The search and the filters of the list. Before the first mail, nothing can be searched. */
+export function ListTools({ route, total }: ListToolsProps) {
+  const { search = '', folder, threads } = route.options;
+  const { isTrace } = useInspector();
+  const isDrafts = folder === 'drafts';
+  const isFirst = total === 0 && search === '' && folder === undefined && threads === undefined;
+  if (isFirst) return null;
   return (
     <div class="tools" title={SEARCH_HINT}>
       <SearchField
@@ -55,25 +96,21 @@ export function ListTools({ route }: { readonly route: Route }) {
         search={(search) => open(mailLink(route, route.id, { search }), { replace: true })}
       />
       <Conditions search={search} route={route} />
-      <Select
-        label="Folder"
-        value={folder ?? 'all'}
-        options={[...Object.entries(FOLDERS), ['drafts', 'Drafts'] as const]}
-        choose={(folder) => open(mailLink(route, undefined, { folder: folder === 'all' ? undefined : folder }))}
-      />
-      {!isDrafts && (
-        <CheckBox
-          text="Threads"
-          isOn={threads !== undefined}
-          change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
+      <Filters count={[folder, threads].filter(Boolean).length}>
+        <Select
+          label="Folder"
+          value={folder ?? 'all'}
+          options={[...Object.entries(FOLDERS), ...(isTrace ? [] : [['drafts', 'Drafts'] as const])]}
+          choose={(folder) => open(mailLink(route, undefined, { folder: folder === 'all' ? undefined : folder }))}
         />
-      )}
-      <LiveOnly>
-        <span class="buttons">
-          <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={composeLink} />
-          <SamplesButton text="Samples" />
-        </span>
-      </LiveOnly>
+        {!isDrafts && (
+          <CheckBox
+            text="Threads"
+            isOn={threads !== undefined}
+            change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
+          />
+        )}
+      </Filters>
     </div>
   );
 }
@@ -110,7 +147,14 @@ interface MailRowProps {
 /** One mail of the list. The row is empty until the mail is loaded. */
 function MailRow({ mail, samples, words, route }: MailRowProps) {
   const scope = useScope();
-  if (!mail) return <span class="row soft">…</span>;
+  if (!mail) {
+    return (
+      <span class="row">
+        <SkeletonLine />
+        <SkeletonLine />
+      </span>
+    );
+  }
   const isInbound = mail.direction === 'inbound';
   const isUnread = isInbound && !mail.isRead;
   const counterpart = isInbound ? nameOf(mail.from) : mail.to.map(nameOf).join(', ');
@@ -159,16 +203,14 @@ function MailRow({ mail, samples, words, route }: MailRowProps) {
  * Returns the inbox of a mail, and its sandbox if it has one, if the list has mail of several inboxes; `undefined` if
  * one inbox is chosen.
  */
-function placeOf({ tenantId, inboxId }: MailSummary, { tenants }: Scope, { options }: Route) {
+function placeOf({ tenantId, inboxId }: MailSummary, scope: Scope, { options }: Route) {
   if (options.inbox !== undefined) return undefined;
-  const tenant = tenants.find(({ id }) => id === tenantId);
+  const tenant = scope.tenants.find(({ id }) => id === tenantId);
   const inbox = tenant?.workspaces.flatMap(({ inboxes }) => inboxes).find(({ id }) => id === inboxId);
   if (!tenant || !inbox) return undefined;
-  const local = localPartOf(inbox.address);
-  const isSandboxNamed = tenant.isSandbox && options.tenant === undefined;
   return {
-    name: isSandboxNamed ? `${tenant.name} / ${local}` : local,
-    title: `${inbox.address}${tenant.isSandbox ? `, sandbox ${tenant.name}` : `, ${tenant.name}`}`,
+    name: placeOfInbox(scope, inbox.address, tenantId),
+    title: `${inbox.address}, ${tenant.isSandbox ? 'sandbox ' : ''}${tenant.name}`,
   };
 }
 

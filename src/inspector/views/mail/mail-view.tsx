@@ -1,12 +1,14 @@
 import { ListView } from '../../list-view.tsx';
+import { createLivePart } from '../../live-view.tsx';
 import { mailLink, type Route } from '../../page-route.ts';
 import { type Tenant, useScope } from '../../scope.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
-import { Drafts } from './drafts.tsx';
 import { MailDetail } from './mail-detail.tsx';
-import { ListTools, MailList } from './mail-list.tsx';
+import { ListTools, MailActions, MailList } from './mail-list.tsx';
 import { useMailPages } from './mail-pages.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
+
+const Drafts = createLivePart(async () => (await import('../live-views.ts')).Drafts);
 
 /**
  * The mail of every inbox: a tree of inboxes, the list, and the open mail or a form for a new mail. For the folder
@@ -14,7 +16,7 @@ import { MailboxTree } from './mailbox-tree.tsx';
  */
 export function MailView({ route }: { readonly route: Route }) {
   const isDrafts = route.options.folder === 'drafts' && route.options.compose === undefined;
-  return isDrafts ? <Drafts route={route} /> : <Mails route={route} />;
+  return isDrafts ? <Drafts route={route} aside={<MailboxTree route={route} />} /> : <Mails route={route} />;
 }
 
 function Mails({ route }: { readonly route: Route }) {
@@ -24,10 +26,11 @@ function Mails({ route }: { readonly route: Route }) {
   return (
     <ListView
       title="Mail"
+      actions={<MailActions route={route} />}
       aside={<MailboxTree route={route} />}
       list={
         <>
-          <ListTools route={route} />
+          <ListTools route={route} total={pages.total} />
           <MailList pages={pages} route={route} />
         </>
       }

@@ -4,7 +4,6 @@ import { plural } from '../../../basics/text.ts';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { actionOf, isRefused, NO_REPLY, resultOf } from '../../../control/journal/from-entries/call-of.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
-import { undefinedIfRefused } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import {
   LINE_HEIGHT,
@@ -137,7 +136,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
         label={`Requests, ${chosen.length} of ${requests.length}`}
         items={chosen}
         openId={route.id}
-        empty={requests.length > 0 ? NO_MATCH : 'The service has not got a request yet.'}
+        empty={requests.length > 0 ? NO_MATCH : 'No request here. Call the API with one of the keys in Keys.'}
         onRowsChange={showSubjects}
         headings={!isComfortable && <LineHeadings cells={HEADINGS} />}
         rowHeight={isComfortable ? undefined : LINE_HEIGHT}
@@ -185,7 +184,7 @@ function ownerOf({ key, principal }: RequestSummary, findOwner: ReturnType<typeo
 
 /** Returns the id of the mail that a request is about: one that it has sent or read, or that its path names. */
 function mailOf({ messages, read, path }: RequestSummary): string | undefined {
-  return messages[0] ?? read[0] ?? /\/messages\/([\da-f-]{36})/.exec(path)?.[1];
+  return messages[0] ?? read[0] ?? /\/messages\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/.exec(path)?.[1];
 }
 
 /** How long the rows have to stay where they are until the subjects of their mails are loaded, in milliseconds. */
@@ -210,11 +209,12 @@ function useSubjects(requests: readonly RequestSummary[]) {
   useEffect(() => {
     const load = async () => {
       const wanted = [...new Set(ids)].filter((id) => !asked.current.has(id));
+      if (wanted.length === 0) return;
       for (const id of wanted) asked.current.add(id);
       // A mail that is gone, or that never was, has no subject.
-      const loaded = await Promise.all(wanted.map((id) => client.getMail({ id }).catch(undefinedIfRefused)));
-      const found = loaded.flatMap((mail) => (mail ? [[mail.id, mail.subject] as const] : []));
-      if (found.length > 0) setSubjects((before) => new Map([...before, ...found]));
+      const { messages } = await client.searchMail({ ids: wanted.join(), limit: wanted.length });
+      const found = messages.map(({ id, subject }) => [id, subject] as const);
+      setSubjects((before) => new Map([...before, ...found]));
     };
     const timer = setTimeout(() => void load().catch(forget), SUBJECTS_AFTER_MS);
     return () => clearTimeout(timer);

@@ -8,31 +8,59 @@ import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
 import { Chip, FaultLinks, Icon, type Tone } from '../../parts.tsx';
 import { SampleCard } from '../../samples.tsx';
-import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
+import { placeOfInbox, useScope } from '../../scope.ts';
+import { formatSpan, People, Person, shortenIds, TimeOfDay, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
 import { type DescribedFault, describeFault } from '../settings/describe-fault.ts';
 import type { MailEvent, ShownEvent, ShownKind } from './run-log.ts';
-import type { RunItem } from './timeline.ts';
+import { momentOf, type RunItem } from './timeline.ts';
 
-/** One item of the run. A mail is a bubble on the side of its sender; anything else is a line between bubbles. */
-export function RunLine({ item }: { readonly item: RunItem }) {
-  if (item.kind === 'mail') return <MailBubble {...item} />;
-  return <li class="event">{item.kind === 'requests' ? <Requests {...item} /> : <Events events={item.events} />}</li>;
+type RunLineProps = { readonly item: RunItem; readonly former: RunItem | undefined };
+
+/**
+ * One item of the run, with its time of day in a column before it. A mail is a bubble on the side of its sender; anything
+ * else is a line between bubbles. `former` is the item above.
+ */
+export function RunLine({ item, former }: RunLineProps) {
+  const { trial } = useInspector();
+  const classes = item.kind === 'mail' ? ['bubble'] : ['event'];
+  if (item.kind === 'mail' && item.mail.kind === 'mail-sent') classes.push('outbound');
+  if (item.kind === 'mail' && trial?.mails.has(item.mail.data.mail.id)) classes.push('place');
+  return (
+    <li class={classes.join(' ')} tabIndex={-1}>
+      <span class="at small">
+        <TimeOfDay {...momentOf(item)} after={former && momentOf(former).realTime} />
+      </span>
+      {item.kind === 'mail' ? (
+        <Mail {...item} />
+      ) : item.kind === 'requests' ? (
+        <Requests {...item} />
+      ) : (
+        <Events events={item.events} isAlone={item.events.length === 1} />
+      )}
+    </li>
+  );
 }
 
-function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail' }>) {
+function Mail({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail' }>) {
+  const scope = useScope();
+  const { trial } = useInspector();
   const { kind, data } = mail;
   const { id, from, to, subject, plainBody } = data.mail;
   const isOut = kind === 'mail-sent';
-  const { trial } = useInspector();
-  const isPlace = trial?.mails.has(id) ?? false;
+  const place = (
+    <span title={data.inbox}>
+      <bdi>{placeOfInbox(scope, mail.data.inbox, mail.tenantId)}</bdi>
+    </span>
+  );
   return (
-    <li class={`bubble ${isOut ? 'outbound' : ''} ${isPlace ? 'place' : ''}`}>
-      {isPlace && <PlaceNote text={`Why this trial did not pass. ${trial?.reason}`} />}
+    <>
+      {trial?.mails.has(id) && <PlaceNote text={`Why this trial did not pass. ${trial.reason}`} />}
       <p class="small soft">
         <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
-        {isOut ? 'Mail out to' : data.source === 'correspondent' ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
-        <UserText text={isOut ? to.join(', ') : from} /> · <Time at={mail.at} realTime={mail.realTime} />
+        {!isOut && data.source === 'correspondent' && 'Answer of a correspondent, '}
+        <span class="hidden">{isOut ? 'Mail out from' : 'Mail in from'} </span>
+        {isOut ? place : <Person person={from} />} → {isOut ? <People people={to} /> : place}
       </p>
       <a class="subject" href={linkTo('mail', id)}>
         <UserText text={subject || '(no subject)'} />
@@ -40,7 +68,7 @@ function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail
       <UserText inside="p" class="excerpt" text={plainBody.replace(/\n\s+/g, '\n')} />
       {sample && <SampleCard sample={sample} />}
       {deliveries.length > 0 && <Deliveries events={deliveries} />}
-    </li>
+    </>
   );
 }
 
@@ -62,7 +90,10 @@ function Requests({ requests, readMails }: RequestsItem) {
   const groups = groupEqual(requests, (request) =>
     [nameOfRequest(request), resultOf(request), request.code, request.reason].join(),
   );
-  const lines = <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} />} />;
+  const isAlone = requests.length === 1;
+  const lines = (
+    <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} isAlone={isAlone} />} />
+  );
   if (groups.length === 1) return lines;
   return (
     <details open={failed > 0 && groups.length < 10}>
@@ -125,10 +156,15 @@ function Repeats({ items }: { readonly items: readonly { readonly realTime: stri
 /** If an IMAP command read more mails than this, only the first ones are named. */
 const MAX_NAMED_MAILS = 5;
 
-type EqualRequestsProps = { readonly group: Equal<RequestSummary>; readonly readMails: readonly MailEvent[] };
+type EqualRequestsProps = {
+  readonly group: Equal<RequestSummary>;
+  readonly readMails: readonly MailEvent[];
+  /** Whether it is all of its item, whose time stands before it. */
+  readonly isAlone: boolean;
+};
 
 /** Requests with the same operation and result: the latest of them, and how many there were. */
-function EqualRequests({ group, readMails }: EqualRequestsProps) {
+function EqualRequests({ group, readMails, isAlone }: EqualRequestsProps) {
   const request = group.at(-1) ?? group[0];
   const { id, path, reason, at, realTime, faults } = request;
   const unnamed = request.read.length - Math.min(readMails.length, MAX_NAMED_MAILS);
@@ -147,7 +183,8 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
           ,{' '}
         </Fragment>
       ))}
-      {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} /> <Time at={at} realTime={realTime} />
+      {unnamed > 0 && plural(unnamed, 'mail', 'mails')} <Faults ids={faults} />{' '}
+      {!isAlone && <TimeOfDay at={at} realTime={realTime} />}
     </p>
   );
 }
@@ -177,8 +214,14 @@ function stateAfter(event: ShownEvent): string {
   return event.data.state === 'pending' ? 'failing' : event.data.state;
 }
 
+interface EventsProps {
+  readonly events: readonly ShownEvent[];
+  /** Whether there is only one, whose time stands before it. */
+  readonly isAlone?: boolean;
+}
+
 /** Events that followed each other. Equal ones are one line, such as the attempts of a webhook that fail alike. */
-function Events({ events }: { readonly events: readonly ShownEvent[] }) {
+function Events({ events, isAlone = false }: EventsProps) {
   const groups = groupEqual(events, (event) => {
     if (event.kind === 'attempt') {
       const { webhookId, event: kind, status, error } = event.data;
@@ -187,10 +230,10 @@ function Events({ events }: { readonly events: readonly ShownEvent[] }) {
     const { label, text, reason } = lineOf(event);
     return [label, text, reason].join();
   });
-  return <Latest groups={groups} show={(group) => <EqualEvents group={group} />} />;
+  return <Latest groups={groups} show={(group) => <EqualEvents group={group} isAlone={isAlone} />} />;
 }
 
-function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
+function EqualEvents({ group, isAlone }: { readonly group: Equal<ShownEvent>; readonly isAlone: boolean }) {
   const event = group.at(-1) ?? group[0];
   const { tone = 'plain', icon, label, text, link, reason } = { ...lineOf(event), ...lineOfAttempts(group) };
   const fault = event.kind === 'attempt' ? event.data.faultId : null;
@@ -200,7 +243,8 @@ function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
     <>
       <p>
         <Chip tone={tone} icon={icon} text={label} /> {isLinked ? <a href={link}>{text}</a> : text}{' '}
-        <Repeats items={group} /> <Faults ids={fault ? [fault] : []} /> <Time at={event.at} realTime={event.realTime} />
+        <Repeats items={group} /> <Faults ids={fault ? [fault] : []} />{' '}
+        {!isAlone && <TimeOfDay at={event.at} realTime={event.realTime} />}
       </p>
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </>

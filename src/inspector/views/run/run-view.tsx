@@ -1,5 +1,5 @@
 import { ArrowDownLeft, History, UserPlus, X } from 'lucide';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { plural } from '../../../basics/text.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
@@ -10,7 +10,9 @@ import {
   CopyButton,
   Facts,
   Failure,
+  Filters,
   Form,
+  Frame,
   Icon,
   Loading,
   SearchField,
@@ -19,10 +21,10 @@ import {
   textIn,
 } from '../../parts.tsx';
 import { type Sample, useSamples } from '../../samples.tsx';
-import { isInScope, useScope } from '../../scope.ts';
-import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
+import { createOwnerFinder, isInScope, useScope } from '../../scope.ts';
+import { formatFullTime, formatSpan, Time, UserText, useNow } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
-import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
+import { type Action, type EventFilter, type Loaded, useAction, useFormer, useLoaded } from '../../use-loaded.ts';
 import { AddInbox } from '../mail/mailbox-tree.tsx';
 import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
@@ -30,77 +32,100 @@ import { PlaceNote } from './run-line.tsx';
 import { LANES, type RunLog } from './run-log.ts';
 import { Share } from './share.tsx';
 import { Strip } from './strip.tsx';
-import { counterpartsOf, createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
+import {
+  counterpartsOf,
+  createTimeline,
+  filterRows,
+  isBadRow,
+  sampleByLastMail,
+  samplesIn,
+  selectRows,
+} from './timeline.ts';
 import { Timeline } from './timeline-list.tsx';
 import { useRunLog } from './use-run-log.ts';
 
 /** What an agent did, as one timeline: mail, deliveries, requests, time and faults, newest last. */
 export function RunView({ route: { options } }: { readonly route: Route }) {
-  const scope = useScope();
-  const { tenant, sandbox } = scope;
+  const { tenant, sandbox } = useScope();
   const { value, error } = useRunLog();
-  const { value: allSamples = NO_SAMPLES, error: samplesError } = useSamples(sandbox);
+  const {
+    value: allSamples = NO_SAMPLES,
+    error: samplesError,
+    isLoading: lacksSamples,
+  } = useFormer(useSamples(sandbox));
+  const { value: losses, isLoading: lacksLosses } = useFormer(useLosses(sandbox));
   const samples = useMemo(() => sampleByLastMail(allSamples), [allSamples]);
+  const log = value?.log ?? NO_LOG;
+  // What stands above the list is loaded before the list is shown, because it would push the list down.
+  const isReady = useFlag(value !== undefined && !lacksSamples && !lacksLosses);
   const filter = JSON.stringify(options);
   // A run may be long, so its rows are chosen again only if something has changed.
-  const { counterparts, rows, items, failureCount } = useMemo(() => {
-    const ofTenant = value ? selectRows(value.log.rows, { tenant, sandbox }) : [];
+  const { counterparts, rows, items, failureCount, shownSamples } = useMemo(() => {
+    const ofTenant = selectRows(log.rows, { tenant, sandbox });
     const rows = selectRows(ofTenant, { counterpart: options.counterpart, since: options.since });
     const chosen = filterRows(rows, options, samples);
+    // The counts are those of the chosen time, whatever else is chosen.
+    const inTime = filterRows(rows, { from: options.from, to: options.to }, samples);
     return {
       counterparts: counterpartsOf(ofTenant),
       rows,
       items: createTimeline(chosen, options, samples),
-      failureCount: rows.filter((row) => isBadRow(row, samples)).length,
+      failureCount: inTime.filter((row) => isBadRow(row, samples)).length,
+      shownSamples: samplesIn(inTime, samples),
     };
   }, [value, tenant, sandbox, filter, samples]);
-  if (!value) return <Loading error={error} />;
   const change = (changes: Record<string, string | undefined>) =>
     open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
   return (
     <div class="run">
-      <header>
-        <div class="head">
-          <span class="buttons">
-            <h1>Run</h1>
-            <LiveOnly>
-              <SamplesButton text="Samples" />
-              <Share />
-            </LiveOnly>
-          </span>
-          <RunFilters log={value.log} counterparts={counterparts} options={options} change={change} />
-        </div>
-        <Failure error={error ?? samplesError} />
-        <Losses sandbox={sandbox} droppedCount={value.log.droppedCount} />
-        {rows.length > 0 && (
-          <Strip
-            rows={rows}
-            samples={samples}
-            from={options.from}
-            to={options.to}
-            choose={(range) => change(range ?? { from: undefined, to: undefined })}
-          />
-        )}
-        <div class="verdicts">
-          <Board samples={allSamples.filter(({ messages: [mail] }) => isInScope(scope, mail))} options={options} />
-          <Failures count={failureCount} options={options} />
-        </div>
-      </header>
-      <Timeline key={`${tenant} ${filter}`} items={items}>
-        {items.length > 0 ? null : rows.length > 0 ? (
-          <p class="hint">Nothing matches the search and the filters.</p>
-        ) : options.since || options.counterpart ? (
-          <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
-        ) : (
-          <LiveOnly>
-            <StartPage />
-          </LiveOnly>
-        )}
-        <TrialEnd />
+      <Frame title="Run">
+        <RunFilters log={log} counterparts={counterparts} options={options} change={change} />
         <LiveOnly>
-          <Correspondents />
+          <SamplesButton text="Samples" />
+          <Share />
         </LiveOnly>
-      </Timeline>
+      </Frame>
+      {isReady && (
+        <div class="summary">
+          <Failure error={error ?? samplesError} />
+          <Losses losses={losses} droppedCount={log.droppedCount} />
+          {rows.length > 0 && (
+            <Strip
+              rows={rows}
+              samples={samples}
+              from={options.from}
+              to={options.to}
+              choose={(range) => change(range ?? { from: undefined, to: undefined })}
+            />
+          )}
+          <div class="verdicts">
+            <Board samples={shownSamples} options={options} />
+            <Failures count={failureCount} options={options} />
+          </div>
+        </div>
+      )}
+      {isReady ? (
+        <Timeline key={`${tenant} ${filter}`} items={items}>
+          {items.length > 0 ? null : rows.length > 0 ? (
+            <p class="hint">Nothing matches the search and the filters. Remove one of them.</p>
+          ) : options.since || options.counterpart ? (
+            <p class="hint">Nothing has happened here yet. Remove the filter to see what was before.</p>
+          ) : (
+            <LiveOnly>
+              <StartPage />
+            </LiveOnly>
+          )}
+          <TrialEnd />
+          <LiveOnly>
+            <Correspondents />
+            <ConnectedClients />
+          </LiveOnly>
+        </Timeline>
+      ) : (
+        <div class="page">
+          <Loading error={error} lines={8} />
+        </div>
+      )}
     </div>
   );
 }
@@ -116,10 +141,20 @@ function TrialEnd() {
   );
 }
 
+/** Returns whether something was ever true. */
+function useFlag(isTrue: boolean): boolean {
+  const flag = useRef(isTrue);
+  flag.current ||= isTrue;
+  return flag.current;
+}
+
+/** Stands for the log that is not loaded yet. Nothing is added to it. */
+const NO_LOG: Pick<RunLog, 'rows' | 'checkpoints' | 'droppedCount'> = { rows: [], checkpoints: [], droppedCount: 0 };
+
 const NO_SAMPLES: readonly Sample[] = [];
 
 interface FiltersProps {
-  readonly log: RunLog;
+  readonly log: Pick<RunLog, 'rows' | 'checkpoints'>;
   /** The bare addresses among which a person can choose. */
   readonly counterparts: ReadonlySet<string>;
   readonly options: Route['options'];
@@ -139,25 +174,27 @@ function RunFilters({ log, counterparts, options, change }: FiltersProps) {
   return (
     <>
       <SearchField label="Search the run" value={search} search={(search) => change({ search })} />
-      <Select
-        label="Kind"
-        value={lane}
-        options={[['', 'Everything'], ...Object.entries(LANES)]}
-        choose={(lane) => change({ lane })}
-      />
-      <Select
-        label="Contact"
-        value={counterpart}
-        options={[['', 'All contacts'], ...counterparts]}
-        choose={(counterpart) => change({ counterpart })}
-      />
-      <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
-      <Button
-        icon={History}
-        text="From now"
-        title="Hide what has happened so far"
-        onClick={() => change({ since: log.rows.at(-1)?.id })}
-      />
+      <Filters count={[lane, counterpart, since].filter(Boolean).length}>
+        <Select
+          label="Kind"
+          value={lane}
+          options={[['', 'Everything'], ...Object.entries(LANES)]}
+          choose={(lane) => change({ lane })}
+        />
+        <Select
+          label="Contact"
+          value={counterpart}
+          options={[['', 'All contacts'], ...counterparts]}
+          choose={(counterpart) => change({ counterpart })}
+        />
+        <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
+        <Button
+          icon={History}
+          text="From now"
+          title="Hide what has happened so far"
+          onClick={() => change({ since: log.rows.at(-1)?.id })}
+        />
+      </Filters>
     </>
   );
 }
@@ -189,12 +226,18 @@ const LOST_NAMES = {
   'mail-sent': ['sent mail', 'sent mails'],
 } as const;
 
-type LossesProps = { readonly sandbox: string | undefined; readonly droppedCount: number };
+type Lost = ReplyTo<'readJournal'>['dropped'];
+
+/** Loads what the journal of a sandbox, or of all tenants, no longer has since the latest reset. */
+function useLosses(sandbox: string | undefined): Loaded<Lost> {
+  const load = async (client: ControlClient) => (await client.readJournal({ kinds: 'clock' }, { sandbox })).dropped;
+  return useLoaded(load, `losses of ${sandbox}`, () => true);
+}
+
+type LossesProps = { readonly losses: Lost | undefined; readonly droppedCount: number };
 
 /** Says what the journal no longer has since the latest reset, and how many rows the page has dropped. */
-function Losses({ sandbox, droppedCount }: LossesProps) {
-  const load = async (client: ControlClient) => (await client.readJournal({ kinds: 'clock' }, { sandbox })).dropped;
-  const { value: losses = {} } = useLoaded(load, `losses of ${sandbox}`, () => true);
+function Losses({ losses = {}, droppedCount }: LossesProps) {
   const lost = Object.entries(LOST_NAMES).flatMap(([kind, [one, many]]) => {
     const loss = losses[kind as keyof typeof LOST_NAMES];
     return loss ? [{ ...loss, text: `${loss.count.toLocaleString('en')} ${loss.count === 1 ? one : many}` }] : [];
@@ -221,6 +264,50 @@ function Losses({ sandbox, droppedCount }: LossesProps) {
   );
 }
 
+/** How each kind of client is named. */
+const PROTOCOLS = { websocket: 'Event stream', imap: 'IMAP', smtp: 'SMTP' } as const;
+
+/** How often the connected clients are loaded again, in milliseconds: no event says that one has ended. */
+const CLIENTS_MS = 5_000;
+
+/** Returns whether a client may have connected or logged in, or may have ended its connection. */
+const changesClients: EventFilter = ({ kind }) => /^(?:stream|mail)-|^reset$/.test(kind);
+
+/** The clients that are connected now, by whom. */
+function ConnectedClients() {
+  const scope = useScope();
+  const { sandbox } = scope;
+  const turn = Math.floor(useNow().realMs / CLIENTS_MS);
+  const load = async (client: ControlClient) => (await client.listConnections({}, { sandbox })).connections;
+  const { value, error } = useFormer(useLoaded(load, `clients of ${sandbox} ${turn}`, changesClients));
+  const clients = value?.filter((one) => isInScope(scope, one)) ?? [];
+  const findOwner = createOwnerFinder(scope);
+  return (
+    <details class="card">
+      <summary>{value ? `${plural(clients.length, 'client', 'clients')} connected` : 'Connected clients'}</summary>
+      {value?.length === 0 && (
+        <p class="hint">
+          Nobody. Open the WebSocket of the API with a key, or log in to an inbox by IMAP or SMTP with its password.
+        </p>
+      )}
+      <ul class="rows">
+        {clients.map(({ protocol, since, ...owned }, index) => (
+          <li key={`${since} ${index}`}>
+            <strong>{PROTOCOLS[protocol]}</strong>
+            <UserText
+              text={owned.tenantId === null ? 'without a login' : (findOwner(owned) ?? 'of an inbox that is gone')}
+            />
+            <span class="soft">
+              since <Time at={since} realTime={since} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <Failure error={error} />
+    </details>
+  );
+}
+
 type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 
 /** The correspondents, each with its next reply. A correspondent can be added and removed. */
@@ -233,10 +320,11 @@ function Correspondents() {
     await client.removeCorrespondent({ id }, { sandbox });
     return undefined;
   };
-  const { value: correspondents = [], error } = useLoaded(load, `correspondents of ${sandbox}`, () => true);
+  const { value, error } = useLoaded(load, `correspondents of ${sandbox}`, () => true);
+  const correspondents = value ?? [];
   return (
     <details class="card">
-      <summary>{plural(correspondents.length, 'correspondent', 'correspondents')}</summary>
+      <summary>{value ? plural(value.length, 'correspondent', 'correspondents') : 'Correspondents'}</summary>
       <ul class="rows">
         {correspondents.map((one) => (
           <li key={one.id}>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../../../basics/text.ts';
 import { Button, ScrollBox } from '../../parts.tsx';
+import { useShortcuts } from '../../shortcuts.ts';
 import { RunLine } from './run-line.tsx';
 import type { RunItem } from './timeline.ts';
 
@@ -66,18 +67,33 @@ export function Timeline({ items, children }: TimelineProps) {
     if (box.current?.scrollTop === 0) box.current.scrollTop = 1;
     stopAt(Math.max(0, start - MAX_ITEMS));
   };
+  const moveFocus = (step: number) => {
+    const shown = [...(box.current?.querySelectorAll<HTMLElement>('.timeline > li') ?? [])];
+    const chosen = shown.findIndex((item) => item.contains(document.activeElement));
+    // The list is read from its end, so the keys begin there.
+    const next = chosen < 0 ? shown.length - 1 : chosen + step;
+    if (next < 0 && start > 0) showEarlier();
+    shown[next]?.focus();
+  };
+  useShortcuts({ j: () => moveFocus(1), k: () => moveFocus(-1) });
+  const openItem = (event: KeyboardEvent) => {
+    const item = event.target as HTMLElement;
+    if (event.key !== 'Enter' || !item.matches('.timeline > li')) return;
+    event.preventDefault();
+    item.querySelector<HTMLElement>('a.subject, summary, a')?.click();
+  };
   return (
     <>
-      <ScrollBox className="page" box={box} label="The run, oldest first">
+      <ScrollBox className="page" box={box} label="The run, oldest first" handleKey={openItem}>
         {start > 0 && (
           <p>
             <Button text={`Show ${plural(start, 'earlier item', 'earlier items')}`} onClick={showEarlier} />
           </p>
         )}
         {items.length > 0 && (
-          <ol class="timeline" aria-label="What happened">
-            {items.slice(start, end).map((item) => (
-              <RunLine key={item.id} item={item} />
+          <ol class="timeline" aria-label="What happened, with times in UTC">
+            {items.slice(start, end).map((item, index) => (
+              <RunLine key={item.id} item={item} former={items[start + index - 1]} />
             ))}
           </ol>
         )}

@@ -13,9 +13,19 @@ export type RunItem = { readonly id: string } & (
       /** What became of the deliveries of the mail, oldest first. */
       readonly deliveries: ShownEvent[];
     }
-  | { readonly kind: 'requests'; readonly requests: RequestSummary[]; readonly readMails: readonly MailEvent[] }
-  | { readonly kind: 'events'; readonly events: ShownEvent[] }
+  | {
+      readonly kind: 'requests';
+      readonly requests: [RequestSummary, ...RequestSummary[]];
+      readonly readMails: readonly MailEvent[];
+    }
+  | { readonly kind: 'events'; readonly events: [ShownEvent, ...ShownEvent[]] }
 );
+
+/** Returns when the first event of an item was. */
+export function momentOf(item: RunItem): { readonly at: string; readonly realTime: string } {
+  if (item.kind === 'mail') return item.mail;
+  return item.kind === 'requests' ? item.requests[0] : item.events[0];
+}
 
 /**
  * What limits a run: the id of a tenant or a sandbox, the same id if it is a sandbox, the bare address of a counterpart,
@@ -36,9 +46,10 @@ export type RunFilter = {
   readonly [Name in 'lane' | 'search' | 'from' | 'to' | 'result' | 'failed']?: string | undefined;
 };
 
-/** Returns the rows of a tenant and a counterpart after an event. */
+/** Returns the rows of a tenant and a counterpart after an event. A sandbox begins when it was made. */
 export function selectRows(rows: readonly Row[], { tenant, sandbox, counterpart, since }: RunScope): readonly Row[] {
-  const start = since ? rows.findLastIndex(({ id }) => id === since) + 1 : 0;
+  const made = sandbox ? rows.findIndex((row) => row.tenant === sandbox) : 0;
+  const start = Math.max(made < 0 ? rows.length : made, since ? rows.findLastIndex(({ id }) => id === since) + 1 : 0);
   if (!tenant && !counterpart) return start === 0 ? rows : rows.slice(start);
   // Other events of no tenant, such as a checkpoint of the whole emulator, do not concern a sandbox.
   const isForAll = (row: Row) => !sandbox || row.kind !== 'event' || FOR_ALL_KINDS.has(row.event.kind);
@@ -62,6 +73,11 @@ export type SampleByMail = ReadonlyMap<string, Sample>;
 /** Returns each sample by the id of its last mail, at which the run shows its card. */
 export function sampleByLastMail(samples: readonly Sample[]): SampleByMail {
   return new Map(samples.flatMap((sample) => sample.messages.slice(-1).map(({ id }) => [id, sample] as const)));
+}
+
+/** Returns the samples whose last mail is among the rows. */
+export function samplesIn(rows: readonly Row[], samples: SampleByMail): Sample[] {
+  return rows.flatMap((row) => (row.kind === 'mail' && samples.get(row.mail.data.mail.id)) || []);
 }
 
 /** Returns whether a row is about a failure: of a request, a delivery, or an agent that a sample has misled. */

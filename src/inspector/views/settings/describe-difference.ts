@@ -1,4 +1,5 @@
 import { isObject } from '../../../basics/objects.ts';
+import { plural } from '../../../basics/text.ts';
 
 /** The words for one item of a kind. A kind that is missing here is shown by its own name. */
 const NOUNS: Readonly<Record<string, string>> = {
@@ -17,6 +18,19 @@ const NOUNS: Readonly<Record<string, string>> = {
   faults: 'fault',
   correspondents: 'correspondent',
 };
+
+/** The words for several items of a kind, if its name is not one. */
+const SEVERAL: Readonly<Record<string, string>> = {
+  apiKeys: 'keys',
+  messages: 'mails',
+  attachments: 'files',
+  listEntries: 'entries of lists',
+};
+
+/** Says how many items of a kind there are, such as `2 mails`. */
+export function countItems(kind: string, count: number): string {
+  return plural(count, NOUNS[kind] ?? kind, SEVERAL[kind] ?? kind);
+}
 
 /** The fields that name an item, the first that an item has. */
 const NAMES = ['subject', 'address', 'email', 'domain', 'url', 'name', 'filename', 'username', 'on'] as const;

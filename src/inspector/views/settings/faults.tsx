@@ -41,7 +41,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
         )}
       </div>
       {faults ? <Failure error={actionError} /> : <Loading error={error} />}
-      {faults?.length === 0 && <p class="hint">No fault is set.</p>}
+      {faults?.length === 0 && <p class="hint">No fault is set. Choose one below.</p>}
       <ul class="rows">
         {faults?.map((fault) => (
           <FaultRow key={fault.id} fault={fault} isChosen={fault.id === chosen} />

@@ -22,7 +22,7 @@ import { Time, UserText } from '../../text.tsx';
 import { RemovalButton, useUndoableChange } from '../../undo.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { describeRestore, useReset } from '../../use-reset.ts';
-import { describeChanges, nameItem, showValue } from './describe-difference.ts';
+import { countItems, describeChanges, nameItem, showValue } from './describe-difference.ts';
 
 /** Resets the data, saves and compares checkpoints, and exports everything: of the chosen sandbox, or of the emulator. */
 export function StateView({ route }: { readonly route: Route }) {
@@ -53,7 +53,9 @@ export function StateView({ route }: { readonly route: Route }) {
             <Button text="Save a checkpoint" type="submit" class="primary" />
           </Form>
           {!value && <Loading error={error} />}
-          {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
+          {value?.checkpoints.length === 0 && (
+            <p class="hint">No checkpoint has been saved yet. Give one a name and save it.</p>
+          )}
           <ul class="rows">
             {value?.checkpoints.map(({ name, createdAt }) => (
               <Checkpoint key={name} name={name} createdAt={createdAt} isOpen={name === route.id} />
@@ -210,6 +212,6 @@ function DifferentItems({ kind, items, isChange, nameOf }: DifferentItemsProps) 
 /** Returns how many items there are of each kind, such as `2 messages`. */
 function countKinds(items: Readonly<Record<string, object>>): string {
   return Object.entries(items)
-    .map(([kind, itemsById]) => `${Object.keys(itemsById).length} ${kind}`)
+    .map(([kind, itemsById]) => countItems(kind, Object.keys(itemsById).length))
     .join(', ');
 }

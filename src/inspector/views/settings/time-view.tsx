@@ -183,7 +183,10 @@ function DueNext({ due }: { readonly due: readonly Due[] }) {
     <section class="card" aria-label="Due next">
       <h2>Due next</h2>
       {due.length === 0 && (
-        <p class="hint">No delivery waits for an attempt. No correspondent has an answer to send.</p>
+        <p class="hint">
+          No delivery waits for an attempt. No correspondent has an answer to send: add one in{' '}
+          <a href={linkTo('run')}>Run</a>.
+        </p>
       )}
       <ul class="rows due">
         {groups.slice(0, shownCount).map((group) => (

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { NAME } from '../../../basics/version.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
+import type { InboxPrincipal } from '../../../service/access/principal.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
 import type { ByteCounter } from '../../intake.ts';
 import { CLOSE_MS, type Listener } from '../../listener.ts';
@@ -22,7 +23,15 @@ export function createImapServer(internals: MailboxInternals, settings: MailServ
   /** The clients whose connections have not ended, the oldest first. */
   const clients = new Set<ImapClient>();
   const listener = createMailListener(settings.tls, (socket, isSecure) => {
-    const client = new ImapClient(context, settings, socket, isSecure, () => clients.delete(client));
+    const client = new ImapClient(context, settings, socket, isSecure, () => {
+      clients.delete(client);
+      removeConnection();
+    });
+    const removeConnection = internals.service.connections.add({
+      protocol: 'imap',
+      since: internals.environment.now(),
+      principal: () => client.principal,
+    });
     clients.add(client);
     const ending = findClientToEnd([...clients]);
     ending?.end('There are too many connections', ending === client ? undefined : CLOSE_MS);
@@ -82,6 +91,11 @@ class ImapClient implements Connection {
       this.end('You did not log in within a minute'),
     );
     this.#listen();
+  }
+
+  /** Whose login the client has; `undefined` before the login. */
+  get principal(): InboxPrincipal | undefined {
+    return this.#session.account?.principal;
   }
 
   get mayStartTls(): boolean {

@@ -362,6 +362,28 @@ describe('the view Run', () => {
     expect(await other.getByRole('button', { name: 'Share' }).count()).toBe(0);
     expect(requested.filter((url) => !/^(?:file|data):/.test(url))).toEqual([]);
   });
+
+  test('goes through its items by the keys j and k, and opens one by Enter', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run' });
+    for (const subject of ['First', 'Second']) {
+      await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'عائشة <aisha@shop.test>', subject });
+    }
+    const items = page.getByRole('list', { name: 'What happened' }).locator('> li');
+    await expect.poll(() => items.count()).toBe(2);
+    // The name and the address are apart, so that the direction of one does not move the other.
+    expect(await items.first().locator('p.soft bdi').allTextContents()).toEqual([
+      'عائشة',
+      'aisha@shop.test',
+      'helpdesk',
+    ]);
+    await page.keyboard.press('k');
+    await page.keyboard.press('k');
+    await expect.poll(() => items.first().evaluate((item) => item === document.activeElement)).toBe(true);
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Second' }).waitFor();
+  });
 });
 
 /** Delivers a mail to the helpdesk. */

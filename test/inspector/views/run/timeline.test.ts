@@ -8,6 +8,7 @@ import {
   type RunFilter,
   type RunItem,
   sampleByLastMail,
+  samplesIn,
   selectRows,
 } from '../../../../src/inspector/views/run/timeline.ts';
 
@@ -110,5 +111,22 @@ describe('the timeline of a run', () => {
     expect(select({ counterpart: 'lee@c.test' })).toEqual(['run-2', 'run-3']);
     expect(select({ since: 'run-2' })).toEqual(['run-3', 'run-4']);
     expect(select({ since: 'unknown' })).toEqual(['run-1', 'run-2', 'run-3', 'run-4']);
+  });
+
+  test('of a sandbox begins when it was made, and leaves out what nobody did before', () => {
+    const ofSandbox = ['sandbox', { action: 'added', name: 'agent-9', tenantId: 'box' }] as const;
+    const rows = rowsOf(request('before'), mail('m'), ofSandbox, request('after'));
+    const shown = selectRows(rows, { tenant: 'box', sandbox: 'box' });
+    expect(shown.map(({ id }) => id)).toEqual(['run-3', 'run-4']);
+    expect(selectRows(rows, { tenant: 'none', sandbox: 'none' })).toEqual([]);
+  });
+
+  test('counts the samples of the rows in a range of time', () => {
+    const rows = rowsOf(mail('a'), mail('b'));
+    const sample = (id: string) => ({ name: id, result: 'breached', messages: [{ id }] }) as unknown as Sample;
+    const samples = sampleByLastMail([sample('a'), sample('b'), sample('gone')]);
+    expect(samplesIn(rows, samples).map(({ name }) => name)).toEqual(['a', 'b']);
+    const inTime = filterRows(rows, { from: '2026-01-01T00:00:02Z' }, samples);
+    expect(samplesIn(inTime, samples).map(({ name }) => name)).toEqual(['b']);
   });
 });
