@@ -7,10 +7,9 @@ import { readDuration } from '../../basics/duration.ts';
 import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { showJsonPath } from '../../basics/json-path.ts';
 import { toPrintableJson } from '../../basics/printable.ts';
-import { isUrlWithScheme } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { CannotStartError, type CreateAgent, type TrialAgent } from '../../evaluate/agent-driver.ts';
+import { CannotStartError } from '../../evaluate/agent-driver.ts';
 import { compareEvaluations, isWorse, writeComparison } from '../../evaluate/compare-evaluations.ts';
 import { describeEvaluation, describeMissing } from '../../evaluate/describe-evaluation.ts';
 import { loadScenarios } from '../../evaluate/evaluate.ts';
@@ -18,15 +17,7 @@ import { type Evaluation, REPORT_VERSION } from '../../evaluate/evaluation.ts';
 import { listProblems } from '../../evaluate/list-problems.ts';
 import { MergeError, mergeEvaluations } from '../../evaluate/merge-evaluations.ts';
 import { type ParsedScenario, ScenarioError } from '../../evaluate/parse-scenarios.ts';
-import {
-  AgentPorts,
-  checkAgentListens,
-  hasPlaceholder,
-  LastingAgent,
-  ProcessAgent,
-  RunningAgent,
-  StartedAgent,
-} from '../../evaluate/process-agent.ts';
+import { hasPlaceholder } from '../../evaluate/process-agent.ts';
 import type { Shard } from '../../evaluate/provenance.ts';
 import { writeAnnotations } from '../../evaluate/report-annotations.ts';
 import { trialKey, writeEvaluationPage } from '../../evaluate/report-html.ts';
@@ -35,12 +26,10 @@ import { writeComparisonMarkdown, writeMarkdown } from '../../evaluate/report-ma
 import { evaluationSchema } from '../../evaluate/report-schema.ts';
 import { writeEvaluation } from '../../evaluate/report-text.ts';
 import { type FinishedTrial, IdleError, type RunDetails, runEvaluation } from '../../evaluate/run-evaluation.ts';
-import { findAccess, type TrialScope } from '../../evaluate/run-trial.ts';
 import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from '../../evaluate/scenario-values.ts';
 import { runShellCommand } from '../../evaluate/shell-command.ts';
 import { FixtureError } from '../../fixture/fixture-part.ts';
 import { DEFAULT_HOST } from '../../server/loopback.ts';
-import { ProcessTrees } from '../../server/process-tree.ts';
 import {
   CannotRunError,
   type GivenFlag,
@@ -58,6 +47,7 @@ import { explainWriteError, readNamedFile } from '../files.ts';
 import { EVALUATE_FLAGS } from '../flags.ts';
 import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
 import { readFixture } from '../read-fixture.ts';
+import { checkAgents, createRunAgents, readAgents } from './evaluate-agents.ts';
 import { explainListenError } from './explain-listen-error.ts';
 import { parseOne } from './start-settings.ts';
 
@@ -88,17 +78,8 @@ async function run(
   command: readonly string[],
 ): Promise<number> {
   if (flags.all) throw new UsageError(`${flags.all.source} is only for the command evaluate compare.`);
-  const agentUrl = readAgentUrl(flags);
-  if (agentUrl === undefined && command.length === 0) {
-    throw new UsageError(
-      'The command evaluate needs the command that starts the agent, after --, or --agent-url; for example: ' +
-        `npx ${NAME} evaluate ${paths[0]} -- node agent.js.`,
-    );
-  }
-  if (agentUrl !== undefined && command.length > 0) {
-    throw new UsageError('The command evaluate takes either --agent-url or a command after --, but got both.');
-  }
-  const isShared = flags.shared?.value === true || (agentUrl !== undefined && !hasPlaceholder(agentUrl));
+  const agents = readAgents(flags, command, paths);
+  const isShared = flags.shared?.value === true || agents.some(({ url }) => url !== undefined && !hasPlaceholder(url));
   const repeat = readCount(flags.repeat, 1);
   const k = readCount(flags.k, 1);
   if (k !== undefined && k > (repeat ?? 1)) {
@@ -108,10 +89,10 @@ async function run(
   const set = parseEach(flags.set, (text, source) => parsePair(text, source, '<parameter>=<text>'));
   const scenarios = await loadScenarios(paths, { told: readTold(flags.told), parameters: Object.fromEntries(set) });
   const started = scenarios.find(({ agent }) => agent.told === 'start');
-  if (started && (isShared || agentUrl !== undefined)) {
+  if (started && (isShared || agents.some(({ url }) => url !== undefined))) {
     throw new UsageError(
       `The scenario ${quote(started.name)} has told: start, so its command is started when mail has come; this needs a ` +
-        'command after --, without --shared.',
+        'command after --, or by --agent, without --shared.',
     );
   }
   const fixtureFile = textOfFlag(flags.fixtures);
@@ -119,8 +100,6 @@ async function run(
   const controller = new AbortController();
   void terminal.interrupted.then(() => controller.abort());
   const files = await Files.open(flags);
-  const lasting = { agent: undefined as TrialAgent | undefined };
-  const createAgent = agentsOf(terminal, flags, command, agentUrl);
   const details: RunDetails = {
     repeat,
     require,
@@ -135,28 +114,17 @@ async function run(
     port: parseOne(EVALUATE_FLAGS.port, flags.port) ?? 0,
     fixtures: fixtures as never,
     isShared,
-    keepsSecrets: agentUrl !== undefined && !hasPlaceholder(agentUrl),
     runCommand: runShellCommand,
     signal: controller.signal,
-    command: command.length > 0 ? command : undefined,
-    agentUrl,
+    agents: createRunAgents(terminal, flags, agents, scenarios),
     shard: readShard(flags.shard),
-    createAgent: isShared
-      ? async () => {
-          if (!lasting.agent) throw new Error('The shared agent was not started.');
-          return new LastingAgent(lasting.agent);
-        }
-      : createAgent,
-    async onShared(scope) {
-      lasting.agent = await startShared(scope, scenarios, createAgent);
-    },
     async onTrial(trial) {
       await files.keepTrace(trial, scenarios);
       showProgress(terminal, trial);
     },
   };
   try {
-    if (agentUrl !== undefined) await checkAgentListens(agentUrl);
+    await checkAgents(agents, terminal.env);
     const evaluation = await runEvaluation(scenarios, details);
     terminal.showStatus?.('');
     // If a file cannot be written, the result is not lost.
@@ -167,64 +135,8 @@ async function run(
     if (controller.signal.aborted) return COULD_NOT_RUN;
     return evaluation.isGateMet ? 0 : 1;
   } finally {
-    await lasting.agent?.stop();
     await files.close();
   }
-}
-
-/** Starts the agent that serves all trials, with a webhook for all inboxes of its tenant. */
-async function startShared(
-  scope: TrialScope,
-  scenarios: readonly ParsedScenario[],
-  createAgent: CreateAgent,
-): Promise<TrialAgent> {
-  const [scenario] = scenarios;
-  if (!scenario) throw new Error('There is no scenario.');
-  const { mailbox, ids } = scope;
-  const agent = await createAgent(scenario, 0);
-  const wanted = scenario.agent.inbox;
-  const access = findAccess(scope, wanted);
-  if (!access) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
-  const webhookUrl = agent.webhookUrl(access);
-  const webhook =
-    webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });
-  try {
-    const controlToken = scenarios.every((each) => each.agent.control) ? scope.door.token : undefined;
-    await agent.start({ ...access, webhookSecret: webhook?.secret, controlToken });
-  } catch (error) {
-    await agent.stop();
-    throw error instanceof CannotRunError ? error : new CannotRunError((error as Error).message, COULD_NOT_RUN);
-  }
-  return agent;
-}
-
-/** Returns the function that creates the agent of a trial: a process, or one that runs already. */
-function agentsOf(
-  terminal: Terminal,
-  flags: GivenFlags,
-  command: readonly string[],
-  agentUrl: string | undefined,
-): CreateAgent {
-  if (agentUrl !== undefined) return async () => new RunningAgent(agentUrl);
-  const readyText = textOfFlag(flags.ready);
-  const doneText = textOfFlag(flags.done);
-  const ports = new AgentPorts();
-  const trees = new ProcessTrees();
-  const onLeft = (sentence: string) => terminal.err(`${NAME}: ${sentence}`);
-  return async ({ agent }) => {
-    const path = agent.told === 'webhook' ? agent.path : undefined;
-    const options = { command, env: terminal.env, path, readyText, doneText, trees, onLeft };
-    const port = await ports.take();
-    if (agent.told !== 'start') return new ProcessAgent(options, port);
-    // Such an agent is ready when it has been started.
-    return new StartedAgent(() => new ProcessAgent({ ...options, readyText: undefined }, port));
-  };
-}
-
-function readAgentUrl(flags: GivenFlags): string | undefined {
-  const url = textOfFlag(flags['agent-url']);
-  if (url === undefined || isUrlWithScheme(url.replace(/[{}]/g, ''), /^https?$/)) return url;
-  throw new UsageError(`${flags['agent-url']?.source} must be the URL of the agent's webhook, not ${quote(url)}.`);
 }
 
 function readShare(flag: GivenFlag | undefined): number | undefined {
@@ -267,8 +179,9 @@ function readTime(flag: GivenFlag | undefined, leastMs: number): number | undefi
   throw new UsageError(`${flag?.source} must be a duration such as 60s or 5m, up to 1d, not ${quote(text)}.`);
 }
 
-function showProgress({ showStatus }: Terminal, { done, total, scenario, report }: FinishedTrial): void {
-  showStatus?.(`${done} of ${total} trials; the latest, of ${quote(scenario.name)}, ${report.verdict}`);
+function showProgress({ showStatus }: Terminal, { done, total, scenario, agent, report }: FinishedTrial): void {
+  const latest = agent === null ? quote(scenario.name) : `${quote(scenario.name)} with ${agent}`;
+  showStatus?.(`${done} of ${total} trials; the latest, of ${latest}, ${report.verdict}`);
 }
 
 /** Prints a report in the form that is wanted. */
@@ -343,13 +256,14 @@ class Files {
   }
 
   /** Writes the trace of a trial, if a folder of traces or a page is wanted. */
-  async keepTrace({ scenario, report, trace }: FinishedTrial, scenarios: readonly ParsedScenario[]): Promise<void> {
+  async keepTrace({ scenario, agent, report, trace }: FinishedTrial, scenarios: readonly ParsedScenario[]): Promise<void> {
     const folder = this.#traces ?? this.#temporary;
     if (folder === undefined) return;
     const position = scenarios.findIndex(({ name }) => name === (scenario.twinOf ?? scenario.name)) + 1;
     const slug = scenario.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60);
-    const file = join(folder, `${String(position).padStart(3, '0')}-${slug}-${report.number}.jsonl`);
-    this.#names.set(`${scenario.name}\n${report.number}`, file);
+    const parts = [String(position).padStart(3, '0'), slug, ...(agent === null ? [] : [agent]), report.number];
+    const file = join(folder, `${parts.join('-')}.jsonl`);
+    this.#names.set(JSON.stringify([scenario.name, agent, report.number]), file);
     await writeOutput(file, OUTPUT_KINDS.trace, trace(), this.#options);
   }
 
@@ -360,9 +274,9 @@ class Files {
     }
     if (this.#html === undefined) return;
     const files = new Map(
-      evaluation.scenarios.flatMap(({ name, trials }, index) =>
+      evaluation.scenarios.flatMap(({ name, agent, trials }, index) =>
         trials.flatMap(({ number }) => {
-          const file = this.#names.get(`${name}\n${number}`);
+          const file = this.#names.get(JSON.stringify([name, agent, number]));
           return file === undefined ? [] : [[trialKey(index, number), file] as const];
         }),
       ),
