@@ -398,6 +398,8 @@ const SECTIONS = [
 
 /** What people read of a comparison: the terminal and Markdown show these texts, each in its form. */
 export interface DescribedComparison {
+  /** The agents, if they have names: one before and after, such as `rules`, or two, such as `rules → model`. */
+  readonly agents: string | null;
   /** What has changed on the whole. */
   readonly headline: string;
   /** The scenarios by what has become of them. None is empty. */
@@ -431,7 +433,10 @@ export function describeComparison(comparison: Comparison, { all = false } = {})
     { title: 'New, so nothing is compared:', lines: onlyAfter },
   ];
   const unlisted = `Unchanged: ${plural(unchanged, 'scenario')}; --all lists ${unchanged === 1 ? 'it' : 'them'}.`;
+  const { before, after } = comparison.agents;
+  const names = [before, after].map((name) => name ?? 'the agent without a name');
   return {
+    agents: before === null && after === null ? null : [...new Set(names)].join(' → '),
     headline: describeOverall(overall),
     sections: sections.filter(({ lines }) => lines.length > 0),
     unlisted: unchanged > 0 && !all ? unlisted : null,
@@ -441,10 +446,11 @@ export function describeComparison(comparison: Comparison, { all = false } = {})
 
 /** Writes a comparison for a terminal. */
 export function writeComparison(comparison: Comparison, { all = false } = {}): string {
-  const { headline, sections, unlisted, notes } = describeComparison(comparison, { all });
+  const { agents, headline, sections, unlisted, notes } = describeComparison(comparison, { all });
+  const title = agents === null ? [] : [`${agents}:`];
   const lists = sections.flatMap(({ title, lines }) => [title, ...lines.map((line) => `  ${line}`), '']);
   const rest = unlisted === null ? [] : [unlisted, ''];
-  return [headline, '', ...lists, ...rest, ...notes].map(toPrintable).join('\n');
+  return [...title, headline, '', ...lists, ...rest, ...notes].map(toPrintable).join('\n');
 }
 
 /** The first words of the sentence about all scenarios. */

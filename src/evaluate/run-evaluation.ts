@@ -19,7 +19,7 @@ import { createIdleAgent } from './function-agent.ts';
 import { LastingAgent } from './lasting-agent.ts';
 import { type ParsedScenario, ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
 import { hashSuite, hashValue, type Provenance, readGitState, type Shard } from './provenance.ts';
-import { type RunShellCommand, runTrial, type TrialOutcome, type TrialScope, type TrialSettings } from './run-trial.ts';
+import { type RunShellCommand, runTrial, type TrialScope, type TrialSettings } from './run-trial.ts';
 
 /** How an evaluation is run. */
 export interface RunOptions {
@@ -152,9 +152,7 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     shard: details.shard ?? null,
   };
   const runs = chosen.flatMap((scenario) => (scenario.twin ? [scenario, scenario.twin] : [scenario]));
-  const results = runs.flatMap((scenario) =>
-    agents.map((agent) => ({ scenario, agent, trials: [] as TrialReport[] })),
-  );
+  const results = runs.flatMap((scenario) => agents.map((agent) => ({ scenario, agent, trials: [] as TrialReport[] })));
   const total = results.length * repeat;
   let done = 0;
   const failures = new Map(agents.map((agent) => [agent, { count: 0, isStopped: false }]));
@@ -283,16 +281,20 @@ async function refuseIdleScenarios(
   const idle: string[] = [];
   const mistakes: ScenarioProblem[] = [];
   const passes = async (scenario: ParsedScenario): Promise<boolean> =>
-    emulators.withSandbox(scenario, { seed: seedOf(settings.seed, `idle ${scenario.name}`, 0), agent: 0 }, async (scope) => {
-      const agent = await createIdleAgent(scenario, 0);
-      const outcome = await runTrial(scenario, agent, scope, { ...settings, isIdle: true });
-      // A step that is not possible has nothing to do with what the agent does, but for a mail that must be there.
-      if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !outcome.lacksSentMail) {
-        const { file, line, name } = scenario;
-        mistakes.push({ file, line, path: `${JSON.stringify(name)}:`, message: outcome.reason.replace(/\.$/, '') });
-      }
-      return outcome.verdict === 'passed';
-    });
+    emulators.withSandbox(
+      scenario,
+      { seed: seedOf(settings.seed, `idle ${scenario.name}`, 0), agent: 0 },
+      async (scope) => {
+        const agent = await createIdleAgent(scenario, 0);
+        const outcome = await runTrial(scenario, agent, scope, { ...settings, isIdle: true });
+        // A step that is not possible has nothing to do with what the agent does, but for a mail that must be there.
+        if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !outcome.lacksSentMail) {
+          const { file, line, name } = scenario;
+          mistakes.push({ file, line, path: `${JSON.stringify(name)}:`, message: outcome.reason.replace(/\.$/, '') });
+        }
+        return outcome.verdict === 'passed';
+      },
+    );
   await inParallel(scenarios, Math.max(concurrency, 4), async (scenario) => {
     const [isPassed, isTwinPassed] = [await passes(scenario), scenario.twin ? await passes(scenario.twin) : true];
     // A scenario and its twin belong together: what forbids shows nothing without what must be done.

@@ -16,7 +16,15 @@ import {
 import type { RunAgent } from '../../evaluate/run-evaluation.ts';
 import { findAccess, type TrialScope } from '../../evaluate/run-trial.ts';
 import { ProcessTrees } from '../../server/process-tree.ts';
-import { CannotRunError, type GivenFlags, parseEach, quote, type Terminal, textOfFlag, UsageError } from '../command.ts';
+import {
+  CannotRunError,
+  type GivenFlags,
+  parseEach,
+  quote,
+  type Terminal,
+  textOfFlag,
+  UsageError,
+} from '../command.ts';
 
 /** An agent as the command line has it: one with a command, or one that runs already. */
 export interface GivenAgent {

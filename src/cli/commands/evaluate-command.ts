@@ -10,7 +10,13 @@ import { toPrintableJson } from '../../basics/printable.ts';
 import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { CannotStartError } from '../../evaluate/agent-driver.ts';
-import { compareEvaluations, isWorse, writeComparison } from '../../evaluate/compare-evaluations.ts';
+import {
+  type ComparableEvaluation,
+  compareEvaluations,
+  isWorse,
+  listColumns,
+  writeComparison,
+} from '../../evaluate/compare-evaluations.ts';
 import { describeEvaluation, describeMissing } from '../../evaluate/describe-evaluation.ts';
 import { loadScenarios } from '../../evaluate/evaluate.ts';
 import { type Evaluation, REPORT_VERSION } from '../../evaluate/evaluation.ts';
@@ -256,7 +262,10 @@ class Files {
   }
 
   /** Writes the trace of a trial, if a folder of traces or a page is wanted. */
-  async keepTrace({ scenario, agent, report, trace }: FinishedTrial, scenarios: readonly ParsedScenario[]): Promise<void> {
+  async keepTrace(
+    { scenario, agent, report, trace }: FinishedTrial,
+    scenarios: readonly ParsedScenario[],
+  ): Promise<void> {
     const folder = this.#traces ?? this.#temporary;
     if (folder === undefined) return;
     const position = scenarios.findIndex(({ name }) => name === (scenario.twinOf ?? scenario.name)) + 1;
@@ -297,25 +306,42 @@ class Files {
 }
 
 /** The flags that `evaluate compare` takes. */
-const COMPARE_FLAGS: ReadonlySet<string> = new Set(['all', 'json', 'markdown']);
+const COMPARE_FLAGS: ReadonlySet<string> = new Set(['agent', 'all', 'json', 'markdown']);
 
 /**
- * Compares two reports that `evaluate --json` has printed. The exit code is 1 if the agent got worse, on the whole or in a
+ * Compares reports that `evaluate --json` has printed: two reports, agent by agent, or the agents of one report, the first
+ * one with each of the others. The exit code is 1 if an agent got worse, or is worse than the first, on the whole or in a
  * scenario.
  */
 async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly string[]): Promise<number> {
   checkFlags('compare', flags, COMPARE_FLAGS);
   const [before, after, ...more] = paths;
-  if (before === undefined || after === undefined || more.length > 0) {
+  if (before === undefined || more.length > 0) {
     throw new UsageError(
-      `The command evaluate compare takes two reports: ${NAME} evaluate compare before.json after.json.`,
+      `The command evaluate compare takes two reports, or one of several agents: ${NAME} evaluate compare before.json after.json.`,
     );
   }
-  const comparison = compareEvaluations(await readWholeReport(before), await readWholeReport(after));
-  if (comparison.scenarios.length === 0) {
+  const one = await readColumns(before);
+  const other = after === undefined ? one : await readColumns(after);
+  const names = parseEach(flags.agent, (name) => name);
+  const pairs =
+    after === undefined ? pairInReport(before, one, names) : pairReports([before, one], [after, other], names);
+  for (const { file, column } of pairs.flatMap(({ from, to }) => [
+    { file: before, column: from },
+    { file: after ?? before, column: to },
+  ])) {
+    if ((column.agent?.stoppedAfter ?? null) === null) continue;
+    const of = column.agent?.name == null ? '' : ` of ${column.agent.name}`;
+    throw new CannotRunError(
+      `The run${of} in ${file} was stopped by --max-failures, so which trials it has depends on their results; compare a run without it.`,
+      COULD_NOT_RUN,
+    );
+  }
+  const comparisons = pairs.map(({ from, to }) => compareEvaluations(from, to));
+  if (comparisons.every(({ scenarios }) => scenarios.length === 0)) {
     throw new CannotRunError(`The reports ${before} and ${after} have no scenario in common.`, COULD_NOT_RUN);
   }
-  if (comparison.scenarios.every(({ change }) => change === 'other scenario')) {
+  if (comparisons.every(({ scenarios }) => scenarios.every(({ change }) => change === 'other scenario'))) {
     throw new CannotRunError(
       `Every scenario that ${before} and ${after} have in common has changed in between.`,
       COULD_NOT_RUN,
@@ -323,12 +349,75 @@ async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly st
   }
   const all = flags.all?.value === true;
   const write = flags.markdown?.value === true ? writeComparisonMarkdown : writeComparison;
-  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : write(comparison, { all }));
-  return isWorse(comparison) ? 1 : 0;
+  const [first, ...others] = comparisons;
+  if (flags.json?.value === true) terminal.out(toPrintableJson(others.length === 0 ? first : comparisons));
+  else terminal.out(comparisons.map((comparison) => write(comparison, { all })).join('\n\n'));
+  return comparisons.some(isWorse) ? 1 : 0;
+}
+
+/** Two columns to compare. */
+interface ColumnPair {
+  readonly from: ComparableEvaluation;
+  readonly to: ComparableEvaluation;
+}
+
+/** Pairs the agents of one report: those that are named, or the first with each of the others. */
+function pairInReport(file: string, columns: readonly ComparableEvaluation[], names: readonly string[]): ColumnPair[] {
+  if (columns.length === 1) {
+    throw new CannotRunError(
+      `The report ${file} is of one agent; give a second report, or one of a run with several agents.`,
+      COULD_NOT_RUN,
+    );
+  }
+  const [from, ...others] = names.length === 0 ? columns : names.map((name) => findColumn(file, columns, name));
+  if (from === undefined || others.length === 0 || new Set([from, ...others]).size <= others.length) {
+    throw new UsageError('To compare agents of one report, name at least two different ones by --agent, or none.');
+  }
+  return others.map((to) => ({ from, to }));
+}
+
+/** Pairs the agents of two reports: those that are named, those with the same names, or the only agents of both. */
+function pairReports(
+  [before, from]: readonly [file: string, columns: readonly ComparableEvaluation[]],
+  [after, to]: readonly [file: string, columns: readonly ComparableEvaluation[]],
+  names: readonly string[],
+): ColumnPair[] {
+  const [one, other = one, ...more] = names;
+  if (more.length > 0) {
+    throw new UsageError('To compare two reports, name by --agent one agent of both, or one of each, or none.');
+  }
+  if (one !== undefined && other !== undefined) {
+    return [{ from: findColumn(before, from, one), to: findColumn(after, to, other) }];
+  }
+  const [onlyFrom, onlyTo] = [from[0], to[0]];
+  if (from.length === 1 && to.length === 1 && onlyFrom && onlyTo) return [{ from: onlyFrom, to: onlyTo }];
+  const pairs = from.flatMap((column) => {
+    const same = to.find(({ agent }) => agent?.name === column.agent?.name);
+    return same ? [{ from: column, to: same }] : [];
+  });
+  if (pairs.length > 0) return pairs;
+  throw new CannotRunError(
+    `The reports ${before} and ${after} have no agent in common; name one of each by --agent: ` +
+      `${listAgents(from)}, and ${listAgents(to)}.`,
+    COULD_NOT_RUN,
+  );
+}
+
+function findColumn(file: string, columns: readonly ComparableEvaluation[], name: string): ComparableEvaluation {
+  const column = columns.find(({ agent }) => agent?.name === name);
+  if (column) return column;
+  throw new CannotRunError(
+    `The report ${file} has no agent ${quote(name)}; it has ${listAgents(columns)}.`,
+    COULD_NOT_RUN,
+  );
+}
+
+function listAgents(columns: readonly ComparableEvaluation[]): string {
+  return columns.map(({ agent }) => agent?.name ?? 'one without a name').join(', ');
 }
 
 /** The flags that `evaluate merge` takes. */
-const MERGE_FLAGS: ReadonlySet<string> = new Set(['json', 'markdown', 'summary', 'junit', 'force']);
+const MERGE_FLAGS: ReadonlySet<string> = new Set(['json', 'markdown', 'summary', 'junit', 'html', 'force']);
 
 /**
  * Puts the reports of the shards of one run together. The exit code is that of the run, or 2 if a shard is missing or if
@@ -358,6 +447,8 @@ async function merge(terminal: Terminal, flags: GivenFlags, files: readonly stri
     return evaluation.isGateMet ? 0 : 1;
   } catch (error) {
     throw error instanceof MergeError ? new CannotRunError(error.message, COULD_NOT_RUN) : error;
+  } finally {
+    await output.close();
   }
 }
 
@@ -366,14 +457,10 @@ function checkFlags(command: 'compare' | 'merge', flags: GivenFlags, taken: Read
   if (other) throw new UsageError(`The command evaluate ${command} does not take ${other[1]?.source}; see --help.`);
 }
 
-/** Reads a report in which every trial had its turn, whatever came of others. */
-async function readWholeReport(file: string): Promise<Evaluation> {
+/** Reads the columns of a report. One that does not say how it came about is of one agent. */
+async function readColumns(file: string): Promise<ComparableEvaluation[]> {
   const report = await readReport(file);
-  if ((report.stoppedAfter ?? null) === null) return report;
-  throw new CannotRunError(
-    `The run of ${file} was stopped by --max-failures, so which trials it has depends on their results; compare a run without it.`,
-    COULD_NOT_RUN,
-  );
+  return 'provenance' in report ? listColumns(report) : [report];
 }
 
 /** More trials than that has no scenario: `--repeat` takes no more. */
