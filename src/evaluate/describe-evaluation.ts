@@ -98,7 +98,7 @@ export interface DescribedScenario {
   readonly firstLine: number | null;
   /** Its cells of a table of one agent, one for each column; the first is its name. */
   readonly cells: readonly Cell[];
-  /** How many trials passed, with the interval at 95 % of their share, and whether that is less than required. */
+  /** How many trials passed, with the interval at 95 % of their share. */
   readonly result: Cell;
   /** The most important of its cells, in a line. */
   readonly line: string;
@@ -166,7 +166,12 @@ export function describeEvaluation(evaluation: Evaluation): DescribedEvaluation 
 /** Writes a table of the scenarios, with a column for each agent. */
 function writeByAgent({ agents }: Evaluation, scenarios: readonly DescribedScenario[]): Table {
   const rows = groupByTitle(scenarios).map(([title, own]): TableRow => {
-    const cells = agents.map(({ name }) => own.find(({ agent }) => agent === name)?.result ?? cellOf('-'));
+    const cells = agents.map(({ name }): Cell => {
+      const scenario = own.find(({ agent }) => agent === name);
+      if (!scenario) return cellOf('-');
+      const { result, isGateMet } = scenario;
+      return isGateMet ? result : { ...result, besides: [result.besides, 'not met'].filter(Boolean).join(', ') };
+    });
     return { cells: [cellOf(title), ...cells], isGateMet: own.every(({ isGateMet }) => isGateMet) };
   });
   return { titles: ['Scenario', ...agents.map(({ name }) => name ?? '')], rows };
@@ -218,7 +223,6 @@ function describeScenario(scenario: ScenarioReport, k: number): DescribedScenari
   const { name, agent, description, file, trials, gate, medianRealTimeMs } = scenario;
   const passed = `${scenario.passed}/${trials.length}`;
   const required = formatPercentExactly(gate.required);
-  const interval = scenario.passAt1Interval === null ? '' : describeInterval(scenario.passAt1Interval);
   const time = medianRealTimeMs === null ? '-' : formatSeconds(medianRealTimeMs);
   return {
     name: withAgent(agent, name),
@@ -239,7 +243,7 @@ function describeScenario(scenario: ScenarioReport, k: number): DescribedScenari
       cellOf(time),
       cellOf(String(scenario.medianRequests ?? '-')),
     ],
-    result: { value: passed, besides: [interval, gate.isMet ? '' : 'not met'].filter(Boolean).join(', ') },
+    result: cellOf(passed, scenario.passAt1Interval),
     line: `${passed} passed, ${required} required · ${time}`,
     gate: describeGate(gate, scenario.passed),
     isGateMet: gate.isMet,

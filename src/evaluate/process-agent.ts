@@ -336,7 +336,7 @@ function findConnectProblem(host: string, port: number): Promise<string | undefi
  * @throws {CannotStartError} if it does not.
  */
 export async function checkShellCommand(command: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const word = /^\s*(?:(?!PATH=)\w+=[\w./:,@%+-]*\s+)*([\w./@%+-]+)(?=\s|$)/.exec(command)?.[1];
+  const word = /^\s*(?:(?!PATH=)\w+=[\w./:,@%+-]*\s+)*([\w./:@%+-]+)(?=\s|$)/.exec(command)?.[1];
   if (word === undefined || process.platform === 'win32') return;
   const isKnown = await new Promise<boolean>((resolve) => {
     execFile('/bin/sh', ['-c', 'command -v -- "$1"', 'sh', word], { env }, (error) => resolve(error === null));

@@ -267,11 +267,11 @@ function writeTableByAgent(
       const scenario = own.find(({ described }) => described.agent === name);
       if (!scenario) return '<td class="result"><span class="soft">-</span></td>';
       const { result, isGateMet } = scenario.described;
-      const besides = result.besides === '' ? '' : ` <span class="besides">${escapeHtml(result.besides)}</span>`;
+      const besides = result.besides === '' ? '' : `<span class="besides"> ${escapeHtml(result.besides)}</span>`;
       return (
         `<td class="result${isGateMet ? '' : ' bad'}"><span class="agent"><bdi>${escapeHtml(name ?? '')}</bdi></span> ` +
         `<span class="dots">${scenario.trials.map(writeDot).join('')}</span> ` +
-        `<span class="count">${escapeHtml(result.value)}${besides}</span></td>`
+        `<span class="count">${escapeHtml(result.value)}${besides}${isGateMet ? '' : ', not met'}</span></td>`
       );
     });
     const [first] = own;

@@ -22,9 +22,7 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .report thead th:first-child, .report tbody th { width: 100%; max-width: 0; padding-left: 0; text-align: left; font-weight: 400; color: var(--text); white-space: normal; overflow-wrap: anywhere; }
 .report thead th:first-child { color: var(--soft); }
 .report .title { display: block; font-weight: 600; }
-.report summary.title { list-style: none; }
-.report summary.title::after { content: " ▸"; line-height: 0; color: var(--soft); }
-.report details[open] > summary.title::after { content: " ▾"; }
+.report summary.title { padding: 0; }
 .report th p { margin: 0.15rem 0 var(--gap-1); max-width: 44rem; font-size: var(--small); }
 .report .line { display: none; }
 .report .besides { color: var(--soft); }
@@ -50,6 +48,7 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .report .by-agent { table-layout: fixed; }
 .report .by-agent :is(thead th:first-child, tbody th) { width: 34%; max-width: none; }
 .report .by-agent :is(thead th:not(:first-child), td) { text-align: left; overflow-wrap: anywhere; }
+.report .by-agent thead th { white-space: normal; }
 .report .by-agent .dots { margin-top: -0.1rem; }
 .report .by-agent .agent { display: none; }
 .report .by-agent .count { font-size: var(--small); color: var(--soft); white-space: normal; }
@@ -110,10 +109,11 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
   .report td { display: none; }
   .report .line { display: block; font-size: var(--small); color: var(--soft); white-space: nowrap; }
   .report .line.bad { color: var(--bad); }
-  .report .by-agent td { display: grid; grid-template-columns: 5.5rem minmax(0, 1fr) auto; align-items: center; gap: 0 var(--gap-2); padding: var(--gap-1) 0; border: 0; }
+  .report .by-agent tbody tr > th:first-child { width: auto; }
+  .report .by-agent td { display: grid; grid-template-columns: 5.5rem auto minmax(0, 1fr); align-items: center; gap: 0 var(--gap-2); padding: var(--gap-1) 0; border: 0; }
   .report .by-agent .agent { display: block; font-size: var(--small); color: var(--soft); }
   .report .by-agent .dots { margin: 0; max-width: 10.2rem; }
-  .report .by-agent .count { white-space: nowrap; }
+  .report .by-agent .count { white-space: nowrap; text-align: right; }
   .report .why { display: none; }
   .report .dot { min-width: 1.9rem; min-height: 1.9rem; line-height: 1.9rem; }
   .trial-slot { max-height: 36dvh; }
