@@ -287,7 +287,10 @@ export const EVALUATE_FLAGS = {
       value: '<number>',
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
     },
-    only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
+    only: {
+      value: '<text>',
+      help: 'Run only the scenarios whose names, or those of their twins, contain this text; each with its twin',
+    },
     tag: { multiple: true, value: '<tag>', help: 'Run only the scenarios that have this tag; repeatable: any of them' },
     'max-failures': {
       value: '<number>',

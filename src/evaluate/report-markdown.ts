@@ -54,7 +54,7 @@ function writeTable({ titles, rows }: Table): string[] {
     return `| ${isGateMet ? '✅' : '❌'} ${name} | ${others.join(' | ')} |`;
   });
   return [
-    `| ${titles.map(escapeMarkdown).join(' | ')} |`,
+    `| ${titles.join(' | ')} |`,
     `| --- |${' ---: |'.repeat(titles.length - 1)}`,
     ...upTo(lines, MAX_PART_BYTES, (more) => `| and ${more} more |${' |'.repeat(titles.length - 1)}`),
     '',

@@ -37,7 +37,7 @@ export interface RunOptions {
   readonly k?: number | undefined;
   /** How many trials run at the same time. Default: the number of processors, at most 8. */
   readonly concurrency?: number | undefined;
-  /** Only scenarios whose names contain this text, with their twins. Default: all. */
+  /** Only scenarios whose names, or those of their twins, contain this text, with their twins. Default: all. */
   readonly only?: string | undefined;
   /** Only scenarios with one of these tags, with their twins. Default: all. */
   readonly tags?: readonly string[] | undefined;
@@ -264,7 +264,8 @@ function chooseScenarios(
   }
   const tagged = scenarios.filter((scenario) => tags === undefined || scenario.tags.some((tag) => tags.includes(tag)));
   const wanted = only?.toLowerCase();
-  const chosen = tagged.filter(({ name }) => wanted === undefined || name.toLowerCase().includes(wanted));
+  const isWanted = (name: string) => wanted === undefined || name.toLowerCase().includes(wanted);
+  const chosen = tagged.filter(({ name, twin }) => isWanted(name) || (twin !== undefined && isWanted(twin.name)));
   if (chosen.length > 0) return chosen;
   if (only === undefined) return refuse('There is no scenario');
   const having = tags === undefined ? '' : ` with the tag ${tags.join(' or ')}`;

@@ -111,9 +111,7 @@ test('several agents run through the same trials, and every report says which on
   );
   const annotations = shown.err.split('\n').filter((line) => line.startsWith('::error '));
   expect(annotations).toHaveLength(3);
-  expect(annotations[0]).toMatch(
-    /^::error file=scenarios\.yaml,line=10,title=lost 1::hasty: 0 of 1 trials passed/,
-  );
+  expect(annotations[0]).toMatch(/^::error file=scenarios\.yaml,line=10,title=lost 1::hasty: 0 of 1 trials passed/);
   const markdown = await readFile(String(summary), 'utf8');
   // What has not reached what is required stands first.
   expect(markdown.split('\n')[4]).toBe('| ❌ lost 1 | 1/1 \\(21–100 \\%\\) | 0/1 \\(0–79 \\%\\), not met |');
