@@ -28,7 +28,7 @@ export async function buildPart(part: Part): Promise<void> {
     await build({ config: `${ROOT}.config/tsdown.config.ts`, logLevel: 'warn', filter });
   }
   if (missing.includes('inspector')) await writeEvaluateSchema();
-  if (missing.includes('code')) writeFileSync(`${ROOT}dist/llms.txt`, listPages());
+  if (missing.includes('code')) writePageLists();
   for (const name of missing) writeFileSync(stampOf(name), state);
 }
 
@@ -62,17 +62,21 @@ export function hashOf(paths: readonly string[]): string {
   return hash.digest('hex');
 }
 
-/** Lists the pages of the package for language models, each with its title and its first paragraph. */
-function listPages(): string {
+/** Writes the pages of the package for language models: a list with titles and first paragraphs, and their whole text. */
+function writePageLists(): void {
   const inSource = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
-  const lines = ['README.md', 'CHANGELOG.md', ...inSource]
-    .filter((page) => page.endsWith('.md') && !/^src\/(?:basics|world|service|mailbox|testing)\/README/.test(page))
-    .map((page) => {
-      const text = readFileSync(ROOT + page, 'utf8').replace(/<!--.*?-->/gs, '');
-      const [, title = '', first = ''] = /^# (.*)\n+([^\n]*)/m.exec(text) ?? [];
-      return `- [${title}](../${page}): ${first.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')}`;
-    });
-  return `# agent-mailbox-mock\n\n> A local emulator of an Agent Mailbox Service.\n\n## Pages\n\n${lines.join('\n')}\n`;
+  const isOfProject = /^src\/(?:AGENTS|(?:basics|world|service|mailbox|testing)\/README)/;
+  const pages = ['README.md', ...inSource, 'CHANGELOG.md']
+    .filter((page) => page.endsWith('.md') && !isOfProject.test(page))
+    .map((page) => ({ page, text: readFileSync(ROOT + page, 'utf8').replace(/<!--.*?-->\n*/gs, '') }));
+  const items = pages.map(({ page, text }) => {
+    const [, title = '', first = ''] = /^# (.*)\n+([^\n]*)/m.exec(text) ?? [];
+    return `- [${title}](../${page}): ${first.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')}`;
+  });
+  const head = '# agent-mailbox-mock\n\n> A local emulator of an Agent Mailbox Service.\n\n';
+  writeFileSync(`${ROOT}dist/llms.txt`, `${head}## Pages\n\n${items.join('\n')}\n`);
+  const texts = pages.map(({ page, text }) => `<page path="${page}">\n\n${text.trim()}\n\n</page>\n`);
+  writeFileSync(`${ROOT}dist/llms-full.txt`, `${head}${texts.join('\n')}`);
 }
 
 /** Pages for people are not built. */

@@ -17,6 +17,7 @@ import {
   findUnusedParts,
   GENERATED_PAGES,
   PAGES,
+  PROJECT_PAGES,
   readPage,
   renderPage,
 } from './support/readme.ts';
@@ -131,7 +132,7 @@ exec "$name" "$@"
 `;
 
 /** The commands of ours that listen to nothing. */
-const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|client|exec|init|openapi|samples|validate)\b/;
+const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|client|evaluate|exec|init|openapi|samples|validate)\b/;
 
 /** What writes a fixture that every start in its folder uses: it gets a folder of its own. */
 const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;
@@ -149,11 +150,35 @@ test('the generated parts are as the code has them; npm run docs writes them', (
   expect(findUnusedParts()).toEqual([]);
 });
 
+test('the page of the API lists every entry of the package', () => {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: object };
+  const listed = [...readPage('src/README.md').matchAll(/^- `(agent-mailbox-mock[^`]*)`: /gm)].map(([, name]) => name);
+  expect(listed.sort()).toEqual(
+    Object.keys(exports)
+      .map((entry) => entry.replace('.', 'agent-mailbox-mock'))
+      .sort(),
+  );
+});
+
 // The built package is here already, because the command of the other tests is from it.
+test('no cell of a table is longer than 260 characters: a list is easier to read', () => {
+  const long = GENERATED_PAGES.flatMap((page) =>
+    readPage(page)
+      .split('\n')
+      .filter((line) => line.startsWith('|') && line.split('|').some((cell) => cell.trim().length > 260))
+      .map((line) => `${page}: ${line.slice(0, 80)}`),
+  );
+  expect(long).toEqual([]);
+});
+
 test('every link leads to a page or a heading that is there and that the package has', () => {
   const isShipped = (file: string) => SHIPPED.some((start) => file.startsWith(start));
   for (const page of PAGES) expect(findDeadLinks(page, isShipped), page).toEqual([]);
-  expect(findDeadLinks('.github/CONTRIBUTING.md', () => true)).toEqual([]);
+  for (const page of PROJECT_PAGES)
+    expect(
+      findDeadLinks(page, () => true),
+      page,
+    ).toEqual([]);
 });
 
 test('the pages for those who work on the source name only files that are there', () => {
@@ -229,7 +254,7 @@ for (const [index, block] of BLOCKS.entries()) {
   if (commands.length === 0) continue;
   test(`${block.page}:${block.line} runs: ${commands.join('; ')}`, async (context) => {
     const output = await runCommands(context, commands, answer !== undefined);
-    if (answer) expect(output.trim()).toBe(statedOutput(answer));
+    if (answer) expect(output.trim()).toEqual(statedOutput(answer));
   });
 }
 
@@ -307,9 +332,12 @@ function answerTo(index: number): Block | undefined {
   return command?.language === 'sh' && isAnswer ? answer : undefined;
 }
 
-/** What a command must print; the README may spread JSON over lines. */
-function statedOutput({ language, text }: Block): string {
-  return language === 'json' ? JSON.stringify(JSON.parse(text)) : text.trim();
+/** What a command must print. The README may spread JSON over lines, and write … for what it leaves out of a text. */
+function statedOutput({ language, text }: Block) {
+  if (language === 'json') return JSON.stringify(JSON.parse(text));
+  const parts = text.trim().split('…');
+  const escaped = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return parts.length === 1 ? text.trim() : expect.stringMatching(new RegExp(`^${escaped.join('[^]*')}$`));
 }
 
 /** Runs the commands of one block in order, and returns the output of the last one. */
@@ -320,7 +348,8 @@ async function runCommands(context: TestContext, commands: readonly string[], is
     const { stdout, stderr } = await runToEnd(context, withFreePort(commands.join('; ')));
     return stdout + stderr;
   }
-  const place = commands.some((command) => WRITES_FIXTURE.test(command)) ? 'mkdir -p written && cd written && ' : '';
+  const own = commands.some((command) => WRITES_FIXTURE.test(command)) ? mkdtempSync(join(FOLDER, 'written-')) : '';
+  const place = own && `cd ${quote(own)} && `;
   for (const command of commands) {
     if (ENDS_BY_ITSELF.test(command)) await runToSuccess(context, command, place);
     else await startAndStop(context, command, place);

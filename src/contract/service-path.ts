@@ -8,9 +8,20 @@ export function isServicePath(path: string): boolean {
 /** Paths to which clients of other services send a mail. */
 const SEND_PATHS = /^\/v1\/(?:messages|emails|send|messages\/send|inboxes\/[^/]+\/messages)$/;
 
-/** Returns the request that sends a mail, if a client seems to want that; otherwise `undefined`. */
+/** Paths at which clients of other services answer or forward a mail. */
+const ANSWER_PATHS = /^\/v1\/(?:inboxes\/[^/]+\/)?(?:messages|emails)\/[^/]+\/(reply|reply-all|forward)$/;
+
+const ANSWERS: Readonly<Record<string, string>> = {
+  reply: `a mail is answered by POST ${sendOperations.replyToMessage.path}`,
+  'reply-all': `a mail is answered to all by POST ${sendOperations.replyAllToMessage.path}`,
+  forward: `a mail is forwarded by POST ${sendOperations.forwardMessage.path}`,
+};
+
+/** Returns by which request a mail is sent, answered or forwarded, if a client seems to want that and the path is wrong. */
 export function suggestSending({ method, path }: { readonly method: string; readonly path: string }) {
-  return method === 'POST' && SEND_PATHS.test(path) ? `POST ${sendOperations.sendMessage.path}` : undefined;
+  if (method !== 'POST') return undefined;
+  if (SEND_PATHS.test(path)) return `a mail is sent by POST ${sendOperations.sendMessage.path}`;
+  return ANSWERS[ANSWER_PATHS.exec(path)?.[1] ?? ''];
 }
 
 /** The start of every path of the service, except `/health`. */

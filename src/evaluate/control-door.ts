@@ -20,8 +20,8 @@ const ENDING: Readonly<Partial<Record<ControlCallId, string>>> = {
   closeSandbox: 'The agent tried to remove a sandbox',
 };
 
-/** How many requests without a valid key are kept. */
-const MAX_REFUSED = 1_000;
+/** How many requests that no trial owns are kept. */
+const MAX_UNOWNED = 1_000;
 
 /** Follows the control calls of the agents of an emulator. */
 export interface ControlListener {
@@ -31,8 +31,11 @@ export interface ControlListener {
   onChange(call: ControlCallId): void;
   /** Is called with a sentence when an agent makes a call that would end its trial. */
   onEnding(sentence: string): void;
-  /** Is called when a request came with a key that a trial no longer has, with the id of the tenant of this trial. */
-  onOldKey(worldId: string): void;
+  /**
+   * Is called when a request came with a key that a trial no longer has, with the id of the tenant of this trial and the
+   * method of the request.
+   */
+  onOldKey(worldId: string, method: string): void;
 }
 
 /**
@@ -50,8 +53,8 @@ export class ControlDoor implements ControlGuest {
   readonly #keysByWorld = new Map<string, Set<string>>();
   /** The keys of trials that have ended. */
   readonly #endedKeys = new Set<string>();
-  /** Requests without a valid key: whose they are, if that is known. */
-  readonly #refused: { readonly text: string; readonly atMs: number; readonly worldId: string | undefined }[] = [];
+  /** Requests without a valid key of which nobody knows whose they are. */
+  readonly #unowned: { readonly text: string; readonly atMs: number }[] = [];
 
   constructor(mayControl: boolean) {
     this.token = mayControl ? newToken() : undefined;
@@ -86,9 +89,9 @@ export class ControlDoor implements ControlGuest {
   }
 
   /**
-   * Keeps a request with which no valid key came. If its key was one of a trial, and was replaced, it is of this trial,
-   * because no other agent can know the key. Otherwise nobody knows which agent has sent it. An agent that is late has a
-   * key of a trial that has ended.
+   * Notes a request with which no valid key came. If its key was one of a trial, and was replaced, it is of this trial,
+   * because no other agent can know the key, and the journal of the trial has it. Otherwise nobody knows which agent has
+   * sent it. An agent that is late has a key of a trial that has ended.
    */
   onRequest(
     { method, path }: { readonly method: string; readonly path: string },
@@ -99,9 +102,12 @@ export class ControlDoor implements ControlGuest {
       if (principal.world) this.#keysByWorld.get(principal.world.id)?.add(key);
     } else if (key === undefined || !this.#endedKeys.has(key)) {
       const worldId = key === undefined ? undefined : this.#findTrialOf(key);
-      this.#refused.push({ text: `${method} ${path}`, atMs: RealDate.now(), worldId });
-      if (this.#refused.length > MAX_REFUSED) this.#refused.shift();
-      if (worldId !== undefined) for (const listener of this.#listeners) listener.onOldKey(worldId);
+      if (worldId !== undefined) {
+        for (const listener of this.#listeners) listener.onOldKey(worldId, method);
+        return;
+      }
+      this.#unowned.push({ text: `${method} ${path}`, atMs: RealDate.now() });
+      if (this.#unowned.length > MAX_UNOWNED) this.#unowned.shift();
     }
   }
 
@@ -110,12 +116,9 @@ export class ControlDoor implements ControlGuest {
     return undefined;
   }
 
-  /**
-   * Returns the requests without a valid key that came after a time: those that no trial owns or, with the id of a tenant,
-   * those with a key that its trial no longer has.
-   */
-  refusedSince(timeMs: number, worldId?: string): string[] {
-    return this.#refused.flatMap((each) => (each.atMs >= timeMs && each.worldId === worldId ? each.text : []));
+  /** Returns the requests without a valid key that came after a time, and that no trial owns. */
+  unownedSince(timeMs: number): string[] {
+    return this.#unowned.flatMap((each) => (each.atMs >= timeMs ? each.text : []));
   }
 
   onRefused({ method, path }: { readonly method: string; readonly path: string }): void {

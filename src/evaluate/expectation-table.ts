@@ -71,6 +71,8 @@ function withoutRepeatedLooks<Scene extends JudgedScene['mailbox']>(mailbox: Sce
   const journal = (query: Parameters<Scene['journal']>[0]) => {
     const seen = new Set<string>();
     return mailbox.journal(query).filter(({ kind, data }) => {
+      // Without a valid key, every look has the same reply, which shows nothing.
+      if (kind === 'refusal') return !('method' in data && data.method === 'GET');
       if (kind !== 'request' && kind !== 'mail-command') return true;
       const request = data as RequestEntry;
       const action = actionOf(request);

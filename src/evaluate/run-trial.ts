@@ -274,8 +274,10 @@ class Trial implements JudgedScene {
       onRefused: (call) => void this.#refusedCalls.set(call, (this.#refusedCalls.get(call) ?? 0) + 1),
       onChange: (call) => void this.#changes.add(call),
       onEnding: (sentence) => this.#stopWith(TrialEnd.failed(sentence)),
-      onOldKey: (worldId) => {
-        if (worldId === this.#scope.ids.tenant) this.#countRequest();
+      onOldKey: (worldId, method) => {
+        if (worldId !== this.#scope.ids.tenant) return;
+        this.#activity?.noteRefused(method);
+        this.#countRequest();
       },
     });
     let startedMs = realNowMs();
@@ -652,12 +654,15 @@ class Trial implements JudgedScene {
    * Judges each expectation. If the agent may still be at work, what it has not done yet cannot be told: neither silence
    * nor an end in the middle shows that it would not have done it.
    */
-  async #judge({ mayGoOn }: { readonly mayGoOn: boolean }): Promise<JudgedExpectation[]> {
+  async #judge(options: { readonly mayGoOn: boolean; readonly isCut?: boolean }): Promise<JudgedExpectation[]> {
+    const { mayGoOn, isCut = false } = options;
     const judged: JudgedExpectation[] = [];
     for (const expectation of this.#scenario.expect) {
       const parts: JudgedExpectation[] = [];
       for (const part of partsOf(expectation)) {
-        const result = await this.#judgeOne(part);
+        // Nobody can stop before they have gone on for a while.
+        const isTooEarly = isCut && part.name === 'stopped';
+        const result = isTooEarly ? notJudged(part) : await this.#judgeOne(part);
         const isOpen = mayGoOn && result.verdict !== 'yes' && (await this.#mayChange(part, result));
         parts.push(isOpen ? { ...result, verdict: 'cannot tell', isOpen } : result);
       }
@@ -688,11 +693,7 @@ class Trial implements JudgedScene {
       const context = createMatcherContext(isNever);
       const result = await judge(context, this, readPatterns(value, this.#scope.domain) as never);
       if (result.pass !== isNever) {
-        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.refusedSince(this.#startedAtMs) : [];
-        // Those with a key of this trial that was replaced are in its journal, but `stopped` does not read them there.
-        if (name === 'stopped') {
-          unowned.push(...this.#scope.door.refusedSince(this.#startedAtMs, this.#scope.ids.tenant));
-        }
+        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.unownedSince(this.#startedAtMs) : [];
         if (unowned.length === 0) {
           // A mail that was not sent may have been tried.
           const note = isNever ? (result.note?.() ?? '') : '';
@@ -737,13 +738,13 @@ class Trial implements JudgedScene {
     const { mailbox } = this;
     const over = ending?.over ?? null;
     const mayGoOn = over === 'silence' || over === 'breach' || end?.verdict === 'cannot tell';
-    const expectations = judged ?? (await this.#judge({ mayGoOn }));
+    const expectations = judged ?? (await this.#judge({ mayGoOn, isCut: over === 'breach' }));
     const observed = withCachedJournal(mailbox);
     // A reset, or an agent that has sent very much, may have removed requests from the journal.
     const requests = Math.max(readTraffic(observed).length, this.#requests);
     const hasActed = requests > 0 || this.#activity?.hasActed === true || this.#hasAnswered(observed);
     // A request that no key of a trial came with may be of this agent.
-    const unowned = this.#scope.door.refusedSince(this.#startedAtMs);
+    const unowned = this.#scope.door.unownedSince(this.#startedAtMs);
     const isUnseen = !end && !this.#settings.isIdle && !hasActed;
     const isMissing = isUnseen && unowned.length === 0;
     const isUnknown = isUnseen && unowned.length > 0;
@@ -873,6 +874,19 @@ const REQUEST_EXPECTATIONS: ReadonlySet<ParsedSingle['name']> = new Set(['reques
 /** Returns the expectations that are judged one by one: the alternatives of `anyOf`, or the expectation itself. */
 function partsOf(expectation: ParsedExpectation): readonly ParsedSingle[] {
   return expectation.name === 'anyOf' ? expectation.parts : [expectation];
+}
+
+/** What becomes of `stopped` in a trial that was over in the middle of the work. */
+function notJudged(expectation: ParsedSingle): JudgedExpectation {
+  const message =
+    'Something that never may happen ended the trial, so nothing shows whether the agent would have stopped.';
+  return {
+    text: expectation.text,
+    verdict: 'cannot tell',
+    message,
+    isForbidding: isForbidding(expectation),
+    isOpen: false,
+  };
 }
 
 /** Joins what became of alternatives: one that is so is enough, and one that cannot be told may be so. */

@@ -12,6 +12,7 @@ export const RUNTIMES = {
   node20: ['node20/bin/node'],
   node22: ['node22/bin/node'],
   node24: ['node24/bin/node'],
+  node26: ['node26/bin/node'],
   bun: ['.bin/bun'],
   deno: ['.bin/deno', 'run', '--allow-all', '--node-modules-dir=manual', '--quiet'],
 } as const;
@@ -56,6 +57,8 @@ const SCRIPTS: readonly Environment[] = (
     { name: 'Node 22, msw 2.13', project: 'oldest', runtime: 'node22', checks: ALL },
     { name: 'Node 22, msw 3', project: 'latest', runtime: 'node22', checks: ALL },
     { name: 'Node 24, msw 3', project: 'latest', runtime: 'node24', checks: ALL },
+    { name: 'Node 26, msw 2', project: 'earlier', runtime: 'node26', checks: ALL },
+    { name: 'Node 26, msw 3', project: 'latest', runtime: 'node26', checks: ALL },
     {
       name: 'Bun, msw 2',
       project: 'earlier',
@@ -83,7 +86,7 @@ const NODE_TESTS: readonly Environment[] = (
     ['node:test, .cjs', 'earlier', 'node20', 'story.cjs', []],
     ['node:test, .cjs', 'latest', 'node22', 'story.cjs', []],
     ['node:test, tsx, .ts', 'earlier', 'node20', 'story.ts', ['--import', 'tsx']],
-    ['node:test, tsx, .mts', 'latest', 'node24', 'story.mts', ['--import', 'tsx']],
+    ['node:test, tsx, .mts', 'latest', 'node26', 'story.mts', ['--import', 'tsx']],
   ] as const
 ).map(([name, project, runtime, story, flags]) => ({
   name: `${name}, msw ${project === 'earlier' ? 2 : 3}`,
@@ -131,7 +134,7 @@ const JESTS: readonly Environment[] = (
       [VM_MODULES],
       { ...BABEL, ...jestConfig({ testEnvironment: 'jest-fixed-jsdom' }) },
     ],
-    ['Jest 30, ESM', 'latest', 'node24', 'story.test.mjs', [VM_MODULES], jestConfig({ transform: {} })],
+    ['Jest 30, ESM', 'latest', 'node26', 'story.test.mjs', [VM_MODULES], jestConfig({ transform: {} })],
     ['Jest 30, babel', 'latest', 'node24', 'story.test.js', [VM_MODULES], { ...BABEL, ...jestConfig({}) }],
   ] as const
 ).map(([name, project, runtime, story, flags, files]) => ({
@@ -159,7 +162,7 @@ const HAPPY_DOM = {
 const VITEST_VERSIONS = [
   ['vitest 3.0', 'msw 2.13', 'oldest', 'node20'],
   ['vitest 4', 'msw 2', 'earlier', 'node20'],
-  ['vitest 5', 'msw 3', 'latest', 'node24'],
+  ['vitest 5', 'msw 3', 'latest', 'node26'],
 ] as const;
 
 const VITESTS: readonly Environment[] = VITEST_VERSIONS.flatMap(([name, msw, project, runtime]) =>

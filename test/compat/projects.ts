@@ -92,6 +92,7 @@ const RUNTIME_PACKAGES: Dependencies = {
   node20: nodeBinary(20),
   node22: nodeBinary(22),
   node24: nodeBinary(24),
+  node26: nodeBinary(26),
   bun: '^1.0.0',
   deno: '^2.0.0',
 };

@@ -363,6 +363,31 @@ test('the answer of a person has a name, so that the talk can be followed', asyn
   ]);
 });
 
+test.for([
+  { does: 'sends', method: 'POST', path: '/send', verdict: 'failed', reason: 'was not quiet after 6000 ms' },
+  { does: 'looks', method: 'GET', path: '/messages', verdict: 'passed', reason: undefined },
+])('an agent that $does again and again with a key that was replaced: $verdict', async (row) => {
+  const { method, path, verdict, reason } = row;
+  const scenario: Scenario = {
+    name: 'A key is replaced',
+    agent: { told: 'poll' },
+    steps: [{ deliver: question }, { until: 'quiet' }, { rotate: 'inbox' }, { advance: '3h' }],
+    expect: [{ answered: 'first' }, { stopped: true }],
+    limits: { realTime: '6s', requests: 100_000 },
+  };
+  const agent = async (task: EvaluatedTask) => {
+    let isReplaced = false;
+    while (!task.signal.aborted) {
+      if (isReplaced) await call(task, method, path, method === 'GET' ? undefined : {}).catch(() => undefined);
+      else await answerOpen(task).catch(() => (isReplaced = true));
+      await setTimeout(20);
+    }
+  };
+  const trial = await runOne(agent, scenario, { quietMs: 500 });
+  expect(trial, JSON.stringify(trial)).toMatchObject({ verdict });
+  expect(trial.reason ?? '').toContain(reason ?? '');
+});
+
 test('requests with a key that was replaced count for the limit of their trial, and concern no other trial', async () => {
   const hammer = async (task: EvaluatedTask) => {
     if (task.event?.event !== 'message.received') return;
@@ -391,6 +416,6 @@ test('requests with a key that was replaced count for the limit of their trial, 
     ['Hammers', 'failed', 'The agent sent more than 25 requests, its limit.'],
     ['Looks twice', 'passed', null],
     ['Works at the same time', 'passed', null],
-    ['Has stopped', 'cannot tell', null],
+    ['Has stopped', 'passed', null],
   ]);
 });

@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { eventually } from '../support/eventually.ts';
 import { type Running, run } from '../support/processes.ts';
 import { findBlocks } from '../support/readme.ts';
+import { ROOT } from '../support/root.ts';
 
 // There is no GitHub, GitLab or Docker here: the shell lines of the page run in a project, in the order in which these
 // would run them, with the variables that these would set.
@@ -275,6 +276,35 @@ test('the image starts, is healthy, and serves the tests of compose and nobody w
   server.child.kill('SIGTERM');
   expect(await server.ended).toEqual({ code: 0, signal: null });
   expect(await isHealthy()).toBe(false);
+});
+
+test('the image that is built in a clone starts, is healthy, and keeps its control calls', async (context) => {
+  const lines = (await readFile(join(ROOT, '.config/Dockerfile'), 'utf8')).split('\n');
+  const valuesOf = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+  const image = await mkdtemp(join(folder, 'built-image-'));
+  const here = (text: string) =>
+    text.replaceAll('/mailbox', image).replace(' /agent-mailbox-mock-*', ` ${template}/agent-mailbox-mock-*`);
+  const [, , install = ''] = valuesOf('RUN');
+  const installed = run(context, ['sh', '-c', here(install)], { cwd: image });
+  expect(await installed.ended, installed.stderr).toEqual({ code: 0, signal: null });
+
+  const [values = ''] = valuesOf('ENV');
+  const [entry = ''] = valuesOf('ENTRYPOINT');
+  const [health = ''] = valuesOf('HEALTHCHECK');
+  const port = String(await findFreePort());
+  const env = { ...Object.fromEntries(values.split(' ').map((part) => part.split('='))), AGENT_MAILBOX_PORT: port };
+  const server = run(context, JSON.parse(here(entry)), { cwd: folder, env });
+  const check: [string, ...string[]] = JSON.parse(health.replace(/^.* CMD /, ''));
+  const codeOfCheck = async () => (await run(context, check, { env }).ended).code;
+  await eventually(async () => expect(await codeOfCheck(), server.stderr).toBe(0));
+  const call = await fetch(`http://127.0.0.1:${port}/__mock/clock`);
+  expect(call.status).toBe(401);
+
+  expect(valuesOf('USER')).toEqual(['node']);
+  server.child.kill('SIGTERM');
+  expect(await server.ended).toEqual({ code: 0, signal: null });
+  expect(await codeOfCheck()).toBe(1);
 });
 
 test('every file of the page is one whose lines are run', () => {

@@ -61,9 +61,9 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   keys: keysTable,
   webhooks: webhooksTable,
   operations: operationsTable,
-  emulated: emulatedTable,
+  emulated: emulatedList,
   shapes: shapesTable,
-  behaviours: behavioursTables,
+  behaviours: behaviourLists,
   errors: errorsTable,
   flags: flagsTables,
   'command-flags': commandFlagsTables,
@@ -74,7 +74,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   'delivery-faults': () => faultsTable(DELIVERY_FAULTS),
   'stream-faults': () => faultsTable(STREAM_FAULTS),
   'imap-faults': () => faultsTable(IMAP_FAULTS),
-  control: controlTable,
+  control: controlList,
   limits: limitsTable,
   samples: samplesTables,
   search: searchTable,
@@ -217,17 +217,20 @@ const MISSING_IN: { readonly [Id in OperationId]?: string } = {
 };
 
 /** Each operation, what it rests on, and what is missing. */
-function emulatedTable(): string {
+function emulatedList(): string {
   const values = parseBehaviours();
-  const rows = OPERATION_IDS.map((id): Cells => {
+  const items = OPERATION_IDS.map((id) => {
     const { origin }: OperationDefinition = OPERATIONS[id];
     const described = describeOperation(id, values).description ?? '';
     const named = [...described.matchAll(/`([a-z-]+(?:\.[a-z-]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
     const ids = [...new Set([...named, ...(RECORDED[id]?.assumed ?? [])])].toSorted();
-    const rests = ids.map((name) => `\`${name}\``).join(', ');
-    return [`\`${id}\``, origin, rests || 'nothing', MISSING_IN[id] ?? 'nothing known'];
+    const missing = MISSING_IN[id];
+    return listItem(`${code(id)}, ${origin}`, [
+      ids.length > 0 && `Rests on ${ids.map(code).join(', ')}.`,
+      missing && `Missing: ${missing}`,
+    ]);
   });
-  return table(['Operation', 'Origin', 'Rests on', 'Missing'], rows);
+  return items.join('\n');
 }
 
 function operationsTable(): string {
@@ -284,8 +287,8 @@ interface JsonSchema extends Json {
   readonly required?: readonly string[];
 }
 
-/** A table for each area, the first part of the ids, folded so that the reader sees the areas only. */
-function behavioursTables(): string {
+/** A list for each area, the first part of the ids, folded so that the reader sees the areas only. */
+function behaviourLists(): string {
   const areas = new Map<string, BehaviourId[]>();
   for (const id of BEHAVIOUR_IDS) {
     const area = id.slice(0, id.indexOf('.'));
@@ -293,25 +296,25 @@ function behavioursTables(): string {
   }
   const folded = [...areas].map(([area, ids]) => {
     const summary = `<code>${area}</code>: ${ids.length} ${ids.length === 1 ? 'behaviour' : 'behaviours'}`;
-    const head = ['Id', 'Question (section)', 'Values, or the assumption', 'Origin'];
-    return `<details><summary>${summary}</summary>\n\n${table(head, ids.map(behaviourRow))}\n\n</details>`;
+    return `<details><summary>${summary}</summary>\n\n${ids.map(behaviourItem).join('\n')}\n\n</details>`;
   });
   return folded.join('\n\n');
 }
 
-function behaviourRow(id: BehaviourId): Cells {
+function behaviourItem(id: BehaviourId): string {
   const entry: BehaviourDefinition = BEHAVIOURS[id];
   const { question, section, origin } = entry;
-  return [code(id), `${question} (${section})`, 'choices' in entry ? readings(entry) : entry.assumption, origin];
+  const answers = 'choices' in entry ? readings(entry) : [entry.assumption];
+  return listItem(`${code(id)}: ${question} (section ${section}; ${origin})`, answers);
 }
 
-function readings(entry: ChangeableDefinition): string {
+function readings(entry: ChangeableDefinition): string[] {
   const values = Object.entries(entry.choices).map(([value, meaning]) => {
     const name = value === entry.default ? `**${code(value)}**` : code(value);
     return `${name}: ${meaning}`;
   });
   if (entry.otherValues) values.push(`or ${entry.otherValues.rule}`);
-  return values.join('<br>');
+  return values;
 }
 
 function simulatorsTable(): string {
@@ -342,13 +345,16 @@ function toSource(value: object): string {
   return `{ ${fields.join(', ')} }`;
 }
 
-function controlTable(): string {
-  const rows = listControlRows().map((row) => {
+function controlList(): string {
+  const items = listControlRows().map((row) => {
     const fields = fieldNamesOf(row).map(code).join(', ');
     const reply = shapeOf(toJsonSchema(row.reply, 'output'));
-    return [code(`${row.method} ${row.path}`), row.summary, fields, reply && code(reply)];
+    return listItem(`${code(`${row.method} ${row.path}`)}: ${row.summary}`, [
+      fields && `Fields: ${fields}`,
+      reply && `Reply: ${code(reply)}`,
+    ]);
   });
-  return table(['Call', 'What it does', 'Fields of its query or body', 'Reply'], rows);
+  return items.join('\n');
 }
 
 function searchTable(): string {
@@ -470,6 +476,11 @@ function table(head: Cells, rows: readonly Cells[], maxWidth = MAX_COLUMN_WIDTH)
   const line = (cells: Cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [first = '', ...rest] = lines.map(line);
   return [first, line(widths.map((width) => '-'.repeat(width))), ...rest].join('\n');
+}
+
+/** Writes an item of a list, with those of its details that there are as a list below it. */
+function listItem(text: string, details: readonly (string | false | undefined)[]): string {
+  return [`- ${text}`, ...details.filter(Boolean).map((detail) => `  - ${detail}`)].join('\n');
 }
 
 function code(text: string): string {

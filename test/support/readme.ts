@@ -7,12 +7,15 @@ import { ROOT } from './root.ts';
 /** The pages for those who work on the source, which the package does not have. */
 const PAGES_OF_ROOMS = ROOMS_WITHOUT_PAGE.map((room) => `src/${room}/README.md`);
 
+/** The pages for those who work on the project, or report something, which have no generated parts. */
+export const PROJECT_PAGES: readonly string[] = ['.github/CONTRIBUTING.md', '.github/SECURITY.md', 'src/AGENTS.md'];
+
 /** The pages that the package ships: the README, and those in the folders of the source. */
 export const PAGES: readonly string[] = [
   'README.md',
   ...readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .map((file) => posix.join('src', file.replaceAll('\\', '/')))
-    .filter((file) => file.endsWith('.md') && !PAGES_OF_ROOMS.includes(file))
+    .filter((file) => file.endsWith('.md') && !PAGES_OF_ROOMS.includes(file) && !PROJECT_PAGES.includes(file))
     .sort(),
 ];
 

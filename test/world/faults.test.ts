@@ -116,6 +116,15 @@ everywhere('a fault is removed by its id, and all of them at once', async (servi
   expect([one.received(), service.mailbox.delivery(held).state]).toEqual([['c'], 'held']);
 });
 
+everywhere('faults of several tenants are listed in the order in which they were added', async (service) => {
+  const { acme, globex } = IDS;
+  const added = [];
+  for (const tenant of [globex.tenant, undefined, acme.tenant, globex.tenant, undefined]) {
+    added.push(await addFault(service, { kind: 'drop', ...(tenant !== undefined && { tenant }) }));
+  }
+  expect(await listFaults(service)).toEqual(added);
+});
+
 everywhere('a fault that has happened as often as it may cannot be removed', async (service) => {
   await using one = await target(service);
   const { id } = await addFault(service, { kind: 'drop' });

@@ -1,6 +1,7 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { setTimeout } from '../../basics/real-timers.ts';
 import { plural } from '../../basics/text.ts';
+import { describeCall } from '../journal/from-entries/call-of.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { Sample } from '../samples/sample.ts';
 import { recipientsOf } from '../verdicts/addresses.ts';
@@ -12,6 +13,7 @@ import {
   listSentMail,
   type ObservedMailbox,
   parseMailbox,
+  readRefusalEntries,
 } from '../verdicts/candidates.ts';
 import { createCauseFinder, writersOf, type YesNoUnknown } from '../verdicts/cause.ts';
 import { findMatches } from '../verdicts/compare.ts';
@@ -179,21 +181,35 @@ export const agentMatchers = {
     const quietMs = parseQuietMs(options);
     checkRun(mailbox);
     await mailbox.settled();
-    const idsBefore = new Set(readTraffic(mailbox).map(({ data }) => data.id));
+    const requestsBefore = new Set(readTraffic(mailbox).map(({ data }) => data.id));
+    const refusalsBefore = readRefusalEntries(mailbox);
+    // The journal may drop old ones meanwhile, so their number alone says nothing.
+    const isNew = (each: JournalEntry<'refusal'>, before: readonly JournalEntry<'refusal'>[]) =>
+      each.number > (before.at(-1)?.number ?? -1);
     // The wait has several steps, because on a busy machine a single timer could end before the agent could do
     // anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
       await new Promise<void>((resolve) => void setTimeout(resolve, quietMs / QUIET_STEPS));
     }
-    const later = readTraffic(mailbox).flatMap(({ data }) => (idsBefore.has(data.id) ? [] : data));
+    const later = readTraffic(mailbox).flatMap(({ data }) => (requestsBefore.has(data.id) ? [] : data));
+    const { foreign, unowned } = readRefusalEntries(mailbox);
+    const refused = foreign.filter((each) => isNew(each, refusalsBefore.foreign));
     const due = listDue(mailbox);
-    const came = later.length === 1 ? 'a request came:' : `${plural(later.length, 'request')} came:`;
-    return createResult(this, mailbox, 'toHaveStopped', due.length === 0 && later.length === 0, () => [
+    const count = later.length + refused.length;
+    const isUnknown = unowned.some((each) => isNew(each, refusalsBefore.unowned));
+    if (isUnknown && count + due.length === 0) {
+      throw new Error(
+        `Within ${quietMs} ms of real time, requests came without a valid key, and nothing shows whose they were.`,
+      );
+    }
+    const came = count === 1 ? 'a request came:' : `${plural(count, 'request')} came:`;
+    return createResult(this, mailbox, 'toHaveStopped', due.length === 0 && count === 0, () => [
       `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
       ...due,
-      `Within ${quietMs} ms of real time ${later.length > 0 ? came : 'no request came.'}`,
+      `Within ${quietMs} ms of real time ${count > 0 ? came : 'no request came.'}`,
       ...listRequests(later),
-      ...(later.length === 0 ? ['An agent that polls more seldom has not stopped; set quietMs to a longer time.'] : []),
+      ...listLines(refused.map(({ data }) => `without a key of this sandbox: ${describeCall(data)}: ${data.reason}`)),
+      ...(count === 0 ? ['An agent that polls more seldom has not stopped; set quietMs to a longer time.'] : []),
     ]);
   },
   /** Implements `toHaveLooped`. */
@@ -329,7 +345,9 @@ function parseQuietMs(options: unknown): number {
 /** @throws {Error} if no agent ran, or if the clock was not advanced since then. */
 function checkRun(mailbox: ObservedMailbox): void {
   if (mailbox.journalSize === 0) throw new Error('The journal records no requests, because journalSize is 0.');
-  const [first] = readTraffic(mailbox);
+  const [request] = readTraffic(mailbox);
+  const [refusal] = readRefusalEntries(mailbox).foreign;
+  const first = request && refusal && refusal.realTime < request.realTime ? refusal : (request ?? refusal);
   if (!first) throw new Error('There was no request at all, so nothing shows that an agent ran and stopped.');
   const isAdvanced = mailbox
     .journal({ kinds: ['clock'] })

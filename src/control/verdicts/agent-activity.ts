@@ -88,6 +88,21 @@ export class AgentActivity {
     this.wake();
   }
 
+  /**
+   * Notes a request of the agent that the feed does not have, because it came with a key that the agent no longer has.
+   * If the agent looks for mail, a GET is a look, which shows nothing.
+   */
+  noteRefused(method: string): void {
+    const atMs = realNowMs();
+    this.#hasActed ||= this.#hasBegun;
+    if (this.#options.looks === 'again' && method === 'GET') this.#lastLookMs = atMs;
+    else {
+      this.#lastActMs = atMs;
+      this.#forgetDone(atMs);
+    }
+    this.wake();
+  }
+
   /** Notes that the agent says that it is done. */
   noteDone(): void {
     this.#doneAtMs = realNowMs();

@@ -60,18 +60,27 @@ export function readRequests(
   throw new Error('The journal records no requests, because journalSize is 0.');
 }
 
-/** The refused requests that a sandbox learns of although they did not have one of its keys, as candidates. */
-export interface Refusals {
-  /** Those that name the sandbox or something of it. No exception allows them. */
-  readonly foreign: readonly Candidate[];
+/** The refused requests that a sandbox learns of although they did not have one of its keys. */
+export interface Refusals<Shown> {
+  /** Those that name the sandbox or something of it, or came with a key that it had before. No exception allows them. */
+  readonly foreign: readonly Shown[];
   /** Those of which nothing shows whose they were. */
-  readonly unowned: readonly Candidate[];
+  readonly unowned: readonly Shown[];
 }
 
-/** Returns these refusals. The whole mailbox has none, because its requests are those of everybody. */
-export function readRefusals(mailbox: Pick<ObservedMailbox, 'journal'>): Refusals {
+/** Returns these refusals, oldest first. The whole mailbox has none, because its requests are those of everybody. */
+export function readRefusalEntries(mailbox: Pick<ObservedMailbox, 'journal'>): Refusals<JournalEntry<'refusal'>> {
   if ('createSandbox' in mailbox) return { foreign: [], unowned: [] };
   const refusals = mailbox.journal({ kinds: ['refusal'] });
+  return {
+    foreign: refusals.filter(({ tenantId }) => tenantId !== null),
+    unowned: refusals.filter(({ tenantId }) => tenantId === null),
+  };
+}
+
+/** Returns these refusals as candidates. */
+export function readRefusals(mailbox: Pick<ObservedMailbox, 'journal'>): Refusals<Candidate> {
+  const { foreign, unowned } = readRefusalEntries(mailbox);
   const describe = ({ data }: JournalEntry<'refusal'>, key: string): Candidate => ({
     label: `without ${key}: ${describeCall(data)}: ${data.reason}`,
     refusedWith: resultOf(data),
@@ -81,10 +90,8 @@ export function readRefusals(mailbox: Pick<ObservedMailbox, 'journal'>): Refusal
     },
   });
   return {
-    foreign: refusals
-      .filter(({ tenantId }) => tenantId !== null)
-      .map((each) => describe(each, 'a key of this sandbox')),
-    unowned: refusals.filter(({ tenantId }) => tenantId === null).map((each) => describe(each, 'a valid key')),
+    foreign: foreign.map((each) => describe(each, 'a key of this sandbox')),
+    unowned: unowned.map((each) => describe(each, 'a valid key')),
   };
 }
 

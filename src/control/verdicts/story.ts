@@ -173,6 +173,16 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
     } else if (lacksRequests) lines.push('The journal no longer shows which requests came after it.');
     else lines.push(`No request of an agent came ${isAfterReset ? 'since then' : 'after it'}.`);
   }
+  // A sandbox learns of requests with a key that it had before, or that name it, although they had none of its keys.
+  const foreign = evidence
+    .journal({ kinds: ['refusal'] })
+    .filter((each) => each.tenantId === entry.tenantId && isAfter(each, entry));
+  for (const { data } of isReceived ? foreign.slice(0, MAX_REQUESTS) : []) {
+    lines.push(`A request without a key of the sandbox was refused: ${describeCall(data)} (${data.reason}).`);
+  }
+  if (isReceived && foreign.length > MAX_REQUESTS) {
+    lines.push(`${foreign.length - MAX_REQUESTS} more were refused in the same way.`);
+  }
   const traceId = traceIdOf(entry.data.eventId);
   const claims = later.filter(({ data }) => data.request.headers.traceparent?.includes(traceId));
   for (const { data } of claims.slice(0, MAX_REQUESTS)) {

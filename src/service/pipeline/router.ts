@@ -93,7 +93,7 @@ export function findRow<Row extends Routable>(
   const rows = router(segments);
   const sending = suggestSending({ method, path });
   if (!rows) {
-    const hint = sending === undefined ? explainMissingVersion(path, router) : `; a mail is sent by ${sending}`;
+    const hint = sending === undefined ? explainMissingVersion(path, router) : `; ${sending}`;
     throw routeNotFound(path, hint);
   }
   if (method === 'OPTIONS' && readBehaviour('requests.options') === 'allow')
@@ -102,7 +102,7 @@ export function findRow<Row extends Routable>(
   if (row) return { row, params: readParams(row, decoded) };
   if (readBehaviour('requests.wrong-method') === 'not-found') throw routeNotFound(path);
   const allow = allowedMethods(rows, readBehaviour);
-  const hint = sending === undefined ? '' : `, or send a mail by ${sending}`;
+  const hint = sending === undefined ? '' : `; ${sending}`;
   const message = `${method} is not supported for this path; use ${allow}${hint}.`;
   throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { allow } });
 }

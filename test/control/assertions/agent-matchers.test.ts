@@ -154,6 +154,45 @@ test.for(RUNNERS)('in %s, an agent has stopped if nothing is due and no request 
   );
 });
 
+test('an agent in a sandbox has not stopped while requests come with a key that it had before', async () => {
+  const mailbox = createMailbox();
+  const sandbox = mailbox.createSandbox();
+  const key = sandbox.keys.inboxes.helpdesk;
+  const list = (withKey: string) =>
+    mailbox.fetch(`${mailbox.baseUrl}/v1/messages?limit=1`, { headers: { 'X-API-Key': withKey } });
+  sandbox.rotateKey(String(sandbox.exposure(key).id));
+  const [mail] = await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: DANA, subject: 'Hello' });
+  for (let count = 0; count < 7; count += 1) await list(key);
+  await sandbox.clock.advance('1h');
+  const told = sandbox.explain(String(mail?.id)).lines.join('\n');
+  expect(told).toContain('A request without a key of the sandbox was refused: GET /v1/messages → 401');
+  await expect(sandbox).toHaveStopped({ quietMs: 20 });
+
+  const isOver = { value: false };
+  const repeat = async (call: () => Promise<unknown>) => {
+    while (!isOver.value) {
+      await call();
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+  };
+  const hammering = repeat(() => list(key));
+  expect(await failureOf(() => expect(sandbox).toHaveStopped({ quietMs: 50 }))).toMatch(
+    /requests? came:\n {2}without a key of this sandbox: GET \/v1\/messages → 401/,
+  );
+  isOver.value = true;
+  await hammering;
+  isOver.value = false;
+  const guessing = repeat(() => list('ak_nobody_has_this_key'));
+  expect(await failureOf(() => expect(sandbox).toHaveStopped({ quietMs: 50 }))).toBe(
+    'Within 50 ms of real time, requests came without a valid key, and nothing shows whose they were.',
+  );
+  isOver.value = true;
+  await guessing;
+  const other = mailbox.createSandbox();
+  await other.clock.advance('1h');
+  expect(await failureOf(() => expect(other).toHaveStopped({ quietMs: 0 }))).toContain('There was no request at all');
+});
+
 test.for(RUNNERS)('in %s, an agent has not stopped while a delivery can be tried again', async ([, expect]) => {
   const mailbox = createMailbox({ environment: { fetch: async () => new Response(null, { status: 503 }) } });
   const agent = createAgent(mailbox);

@@ -73,6 +73,20 @@ describe('submission', () => {
   });
 
   test.for([
+    ['DATE: Thu, 01 Jan 2026 09:00:00 +0000\r\nMESSAGE-ID: <own-4@agent.test>\r\n', ['DATE', 'MESSAGE-ID']],
+    ['Date: Thu, 01 Jan 2026 09:00:00 +0000\r\n', ['Message-ID', 'Date']],
+    ['X-Date: later\r\nX-Message-ID: <own-5@agent.test>\r\n', ['Date', 'Message-ID']],
+  ] as const)('adds only those of Date and Message-ID that are missing to %j', async ([fields, expected]) => {
+    await using running = await startImap();
+    const raw = `${fields}From: ${running.login.user}\r\nTo: success@simulator.test\r\nSubject: Complete\r\n\r\nx`;
+    expect(await submitBytes(running, 'success@simulator.test', raw)).toMatch(/^250 /);
+    const [sent] = running.server.mailbox.messages({ subject: 'Complete' });
+    const stored = (await running.api('GET', `/messages/${sent?.id}/raw`)).text;
+    const [head = ''] = stored.split('\r\n\r\n');
+    expect([...head.matchAll(/^(Date|Message-ID):/gim)].map(([, name]) => name)).toEqual(expected);
+  });
+
+  test.for([
     ['a sender that is not of the inbox', { from: 'other@acme.test', to: 'a@b.test' }, 553],
     ['a recipient that is not an address', { from: 'helpdesk@acme.test', to: 'a@b' }, 553],
     ['the simulator of a relay that fails', { from: 'helpdesk@acme.test', to: 'relay-error@simulator.test' }, 451],

@@ -37,6 +37,33 @@ const idAt = async (running: ImapTestServer, folder: string, uid: string) => {
 };
 
 describe('IMAP moves', () => {
+  test('SEARCH finds a mail by its EMAILID and its thread by its THREADID, and nothing by those of no mail', async () => {
+    await using running = await startImap();
+    const [one, other] = [await running.receive('One'), await running.receive('Other')];
+    const talk = await running.session('INBOX');
+    const [line = ''] = await talk.ok(`UID SEARCH EMAILID ${one}`);
+    const uid = line.split(' ')[1] ?? '';
+    const [fetched = ''] = await talk.ok(`UID FETCH ${uid} (EMAILID THREADID)`);
+    const { EMAILID, THREADID } = readFetch(fetched);
+    expect(EMAILID).toEqual([one]);
+    expect(await talk.ok(`UID SEARCH THREADID ${[THREADID].flat()[0]}`)).toContain(`SEARCH ${uid}`);
+    expect(await talk.ok(`UID SEARCH EMAILID ${other}`)).not.toContain(`SEARCH ${uid}`);
+    expect(await talk.ok(`UID SEARCH EMAILID ${crypto.randomUUID()}`)).toContain('SEARCH');
+    expect(await talk.ok(`UID SEARCH THREADID ${one}`)).toContain('SEARCH');
+  });
+
+  test('COPY of a mail that another session has expunged copies nothing, and says so', async () => {
+    await using running = await startImap();
+    const { talk, uid } = await startIn(running, 'INBOX');
+    const second = await running.session('INBOX');
+    await second.ok(`UID STORE ${uid} +FLAGS.SILENT (\\Deleted)`);
+    await second.ok('EXPUNGE');
+    const { result } = await talk.command(`UID COPY ${uid} Archive`);
+    expect(result).not.toContain('COPYUID');
+    const archive = await running.session('Archive');
+    expect(await archive.ok('SEARCH SUBJECT Moved')).toContain('SEARCH');
+  });
+
   test.for(MOVES)('MOVE from %s to %s is what the API does: %s', async ([from, to, place]) => {
     await using running = await startImap();
     const { id, talk, uid } = await startIn(running, from);

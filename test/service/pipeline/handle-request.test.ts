@@ -158,7 +158,7 @@ const CASES: Case[] = [
     title: 'a mail that is sent to the list of messages',
     path: '/v1/messages',
     status: 405,
-    error: 'POST is not supported for this path; use GET, HEAD, OPTIONS, or send a mail by POST /v1/inboxes/{id}/send.',
+    error: 'POST is not supported for this path; use GET, HEAD, OPTIONS; a mail is sent by POST /v1/inboxes/{id}/send.',
   },
   {
     title: 'a mail that is sent to a path of another service',
@@ -166,6 +166,13 @@ const CASES: Case[] = [
     behaviours: { 'requests.wrong-method': 'not-found' },
     status: 404,
     error: 'There is no route /v1/messages/send; a mail is sent by POST /v1/inboxes/{id}/send.',
+  },
+  {
+    title: 'an answer to a path below the mail',
+    path: '/v1/inboxes/x/messages/y/reply-all',
+    status: 404,
+    error:
+      'There is no route /v1/inboxes/x/messages/y/reply-all; a mail is answered to all by POST /v1/inboxes/{id}/reply-all/{messageId}.',
   },
   {
     title: 'the key of a variable without a value',
