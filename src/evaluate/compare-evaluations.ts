@@ -133,12 +133,11 @@ export function compareEvaluations(before: ComparableEvaluation, after: Comparab
     const other = afterByName.get(scenario.name);
     return other ? [numbersOf(scenario, other)] : [];
   });
-  const counted = both.filter((runs) => isJudged(runs) && !runs.isOther);
-  const questions = counted.length > 1 ? QUESTIONS : 1;
+  const judged = both.filter((runs) => isJudged(runs) && !runs.isOther);
+  const questions = judged.length > 1 ? QUESTIONS : 1;
   const leastPairs = countLeastPairs(questions);
   // The number of trials decides on the test, and not their results, so that chance finds no more changes.
   for (const runs of both) if (runs.trialsBefore < leastPairs) runs.pairs = undefined;
-  const judged = both.filter((runs) => counted.includes(runs));
   // What could not be found in any case, because all trials passed or they are few, takes nothing from the others (Tarone,
   // "A Modified Bonferroni Method for Discrete Data", Biometrics 46, 1990).
   const testable = judged.filter((runs) => leastExactly(runs) * questions <= LEVEL);

@@ -269,10 +269,12 @@ const FUNCTION_AGENT: AgentSource = { name: null, command: null, url: null, stop
 
 /** Puts the results of all scenarios together. */
 export function createEvaluation(runs: readonly RunScenario[], facts: RunFacts): Evaluation {
+  const keyOf = (agent: string | null, name: string) => JSON.stringify([agent, name]);
+  const trialsByKey = new Map(runs.map(({ agent = null, scenario, trials }) => [keyOf(agent, scenario.name), trials]));
   const scenarios = runs.map((run) => {
     const { agent = null, scenario } = run;
-    const twin = runs.find((other) => other.scenario === scenario.twin && (other.agent ?? null) === agent);
-    return toScenarioReport(run, twin?.trials ?? [], facts);
+    const twinTrials = scenario.twin && trialsByKey.get(keyOf(agent, scenario.twin.name));
+    return toScenarioReport(run, twinTrials ?? [], facts);
   });
   const k = facts.k ?? runs.reduce((most, run) => Math.max(most, run.trials.length), 1);
   return sumUp(scenarios, { missingShards: [], agents: [FUNCTION_AGENT], ...facts, k });

@@ -173,17 +173,16 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     if (startedAt === undefined) await refuseIdleScenarios(chosen, emulators, settings, concurrency);
     const [first] = group;
     const lasting = chosen.length > 0 && isShared ? await first?.startShared?.(await emulators.shared()) : undefined;
-    if (lasting) await emulators.keep();
     if (startedAt === undefined) {
       startedAt = new RealDate().toISOString();
       startedMs = performance.now();
     }
     const earlier = new EarlierTrials();
-    const own = results.filter(({ agent }) => group.includes(agent));
     const numbers = Array.from({ length: repeat }, (_, index) => index + 1);
-    const jobs = runs.flatMap((scenario) => {
-      const ofScenario = own.filter((result) => result.scenario === scenario);
-      return numbers.flatMap((number) => ofScenario.map((result) => ({ ...result, number })));
+    const jobs = runs.flatMap((_, index) => {
+      const ofScenario = results.slice(index * agents.length, (index + 1) * agents.length);
+      const own = ofScenario.filter(({ agent }) => group.includes(agent));
+      return numbers.flatMap((number) => own.map((result) => ({ ...result, number })));
     });
     const runJob = async ({ scenario, agent, trials, number }: (typeof jobs)[number]) => {
       const failed = failures.get(agent);
@@ -215,6 +214,7 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
       await runIn(await emulators.shared());
     };
     try {
+      if (isShared && chosen.length > 0) await emulators.keep();
       await inParallel(jobs, concurrency, runJob);
     } finally {
       await lasting?.stop();

@@ -135,8 +135,8 @@ export function createRunAgents(
   });
 }
 
-/** The exit code if nothing could be run. */
-const COULD_NOT_RUN = 2;
+/** The exit code if nothing could be run, or not everything. */
+export const COULD_NOT_RUN = 2;
 
 /** Starts the agent that serves all trials, with a webhook for all inboxes of its tenant. */
 async function startShared(

@@ -53,12 +53,9 @@ import { explainWriteError, readNamedFile } from '../files.ts';
 import { EVALUATE_FLAGS } from '../flags.ts';
 import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
 import { readFixture } from '../read-fixture.ts';
-import { checkAgents, createRunAgents, readAgents } from './evaluate-agents.ts';
+import { COULD_NOT_RUN, checkAgents, createRunAgents, readAgents } from './evaluate-agents.ts';
 import { explainListenError } from './explain-listen-error.ts';
 import { parseOne } from './start-settings.ts';
-
-/** The exit code if nothing could be run, or not everything. */
-const COULD_NOT_RUN = 2;
 
 /**
  * Runs scenarios with an agent, or compares two reports. The exit code is 0 if every scenario has reached what is
