@@ -98,7 +98,7 @@ export const COMMANDS = {
         'Fail unless at least four of five trials of each scenario pass',
       ],
       [
-        'evaluate scenarios/ --repeat 10 --agent rules="node rules.js" --agent model="python3 model.py"',
+        'evaluate scenarios/ --agent a="node a.js" --agent b=./b',
         'Run each scenario with both agents, in trials that are pairs',
       ],
       ['evaluate compare before.json after.json', 'Say what got better or worse, and what is within chance'],
