@@ -113,7 +113,10 @@ export class ScenarioError extends Error {
   constructor(problems: readonly ScenarioProblem[]) {
     const lines = problems.slice(0, MAX_LISTED).map(({ file, line, path, message }) => {
       const place = [file, line].filter((part) => part !== undefined).join(':');
-      return `${place === '' ? '' : `${place}: `}${path} ${message}${message.endsWith('?') ? '' : '.'}`;
+      // What is wrong with a whole file needs no path in it.
+      const isOfFile = file !== undefined && line === undefined && path === '$';
+      const subject = isOfFile ? file : `${place === '' ? '' : `${place}: `}${path}`;
+      return `${subject} ${message}${message.endsWith('?') ? '' : '.'}`;
     });
     const more = problems.length - MAX_LISTED;
     super([...lines, ...(more > 0 ? [`and ${more} more.`] : [])].join('\n'));

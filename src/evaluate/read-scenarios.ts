@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { showJsonPath } from '../basics/json-path.ts';
 import { isPlainObject } from '../basics/objects.ts';
+import { NAME } from '../basics/version.ts';
 import { MAX_MAIL_BYTES } from '../contract/mail-limits.ts';
 import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { listItems, ScenarioError, type ScenarioSource } from './parse-scenarios.ts';
@@ -36,7 +37,8 @@ export async function readScenarios(
 
 async function listFiles(path: string): Promise<string[]> {
   const found = await stat(path).catch((error: unknown) => {
-    refuseFile(path, `cannot be read: ${fileProblem(error, 'there is no such file or folder')}`);
+    const missing = `there is no such file or folder; npx ${NAME} init --scenarios writes scenarios to begin with`;
+    refuseFile(path, `cannot be read: ${fileProblem(error, missing)}`);
   });
   if (!found.isDirectory()) return [path];
   const names = (await readdir(path, { recursive: true })).filter((name) => ENDINGS.test(name)).sort();

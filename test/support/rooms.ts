@@ -101,6 +101,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs:
       'scenarios for agents: their format with its schema and the helpers for that, agents, a trial, many trials, what they show, and the reports',
     not: 'judging, which is in `control/verdicts/`; flags',
+    parts: { skills: 'how a coding assistant tests a mail agent, and writes a scenario' },
   },
   verify: {
     belongs: 'the comparison of a server, or of a recording, with the document and the ledger',

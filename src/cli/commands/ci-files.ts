@@ -30,9 +30,10 @@ jobs:
       - run: npx agent-mailbox-mock evaluate scenarios --repeat 5 --require 0.8 --summary --json --html report.html -- node agent.js > report.json
       - if: always() && hashFiles('before.json') != '' && hashFiles('report.json') != ''
         run: npx agent-mailbox-mock evaluate compare before.json report.json --markdown >> "$GITHUB_STEP_SUMMARY"
+      # A run that could not begin leaves an empty report, which must not be the base of later ones.
       - if: always() && github.event_name == 'push' && hashFiles('report.json') != ''
-        run: cp report.json before.json
-      - if: always() && github.event_name == 'push' && hashFiles('report.json') != ''
+        run: if [ -s report.json ]; then cp report.json before.json; fi
+      - if: always() && github.event_name == 'push' && hashFiles('before.json') != ''
         uses: actions/cache/save@v5
         with:
           path: before.json
