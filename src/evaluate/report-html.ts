@@ -250,7 +250,7 @@ function writeTable(
   return writeScenarioTable(heads, rows);
 }
 
-/** Writes the scenarios with a column for each agent. The worst stand first: by what the worst agent has reached. */
+/** Writes the scenarios with a column for each agent. The worst stand first: by what the worst agent has reached, then all. */
 function writeTableByAgent(
   { table }: DescribedEvaluation,
   { agents }: Evaluation,
@@ -258,7 +258,14 @@ function writeTableByAgent(
   groups: readonly ReasonGroup[],
 ): string {
   const ofTitle = new Map(groupByTitle(scenarios.map((each) => ({ ...each, title: each.described.title }))));
-  const worst = worstFirst(scenarios).map(({ described }) => described.title);
+  const passedOf = (title: string) => {
+    const trials = (ofTitle.get(title) ?? []).flatMap((each) => each.trials);
+    return trials.filter(({ report }) => report.verdict === 'passed').length / Math.max(1, trials.length);
+  };
+  const shares = new Map([...ofTitle.keys()].map((title) => [title, passedOf(title)]));
+  const shareOf = ({ described }: ShownScenario) => shares.get(described.title) ?? 0;
+  const byShare = [...scenarios].sort((one, other) => shareOf(one) - shareOf(other));
+  const worst = worstFirst(byShare).map(({ described }) => described.title);
   const rows = [...new Set(worst)].map((title) => {
     const own = ofTitle.get(title) ?? [];
     const trials = own.flatMap((each) => each.trials);

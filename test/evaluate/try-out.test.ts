@@ -19,9 +19,9 @@ vi.setConfig({ testTimeout: 600_000 });
 const QUESTIONS = Array.from({ length: 24 }, (_, index) =>
   index === 16 ? 'Do you have size M?' : `Are you open at ${index} o'clock?`,
 );
-const BROKEN = 'Answers "Do you have size M?"';
+const BROKEN = 'Question Do you have size M?';
 
-const SCENARIOS = `name: 'Answers "{{question}}"'
+const SCENARIOS = `name: 'Question {{question}}'
 each:
 ${QUESTIONS.map((question) => `  - question: ${JSON.stringify(question)}`).join('\n')}
 steps: [{ deliver: { from: dana@customer.test, subject: A question, plainBody: '{{question}}' } }]
@@ -97,7 +97,7 @@ test('a pull request shows first which one of 24 scenarios its commit has broken
   const one = await evaluateCommit('one', (decide) => decide.replace('size ([SML])', 'size ([XYZ])'));
   expect([one.code, one.report.passed, one.next]).toEqual([1, 115, 1]);
   expect(one.summary[0]).toBe('## Evaluation: the gate is not met');
-  expect(one.summary[4]).toMatch(/^\| ❌ Answers "Do you have size M?" \| 0\/5 \|/);
+  expect(one.summary[4]).toMatch(/^\| ❌ Question Do you have size M? \| 0\/5 \|/);
   expect(one.summary.filter((line) => line.startsWith('| ❌'))).toHaveLength(1);
   const annotations = one.stderr.split('\n').filter((line) => line.startsWith('::error '));
   expect(annotations).toEqual([
@@ -108,7 +108,7 @@ test('a pull request shows first which one of 24 scenarios its commit has broken
   const [title, headline, section, worse] = one.comment.split('\n').filter((line) => line !== '');
   expect([title, section]).toEqual(['## Evaluation: worse than before', '**Worse:**']);
   expect(headline).toMatch(/^Worse: 120\/120 \\\(100 \\%\\\) → 115\/120 \\\(96 \\%\\\);/);
-  expect(worse).toMatch(/^- Answers "Do you have size M\?": 5\/5 \\\(100 \\%\\\) → 0\/5 \\\(0 \\%\\\), p \\= 0\.024$/);
+  expect(worse).toMatch(/^- Question Do you have size M\?: 5\/5 \\\(100 \\%\\\) → 0\/5 \\\(0 \\%\\\), p \\= 0\.024$/);
   const [was, is] = [base, one].map(({ commit }) => commit.slice(0, 12));
   expect(one.comment).toContain(`- The commit was ${was}, and is ${is}.`);
   expect(one.comment).toContain('- Unchanged: 23 scenarios;');

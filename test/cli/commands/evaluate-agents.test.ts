@@ -118,8 +118,8 @@ test('several agents run through the same trials, and every report says which on
   expect(markdown).toContain('\n| ✅ careful | 4/4 |');
 
   const compared = await runEvaluate(['compare', path]);
-  expect(compared.code).toBe(0);
-  expect(compared.text).toContain('careful → hasty:\nWithin chance: 8/8 (100 %) → 2/8 (25 %)');
+  expect(compared.code).toBe(1);
+  expect(compared.text).toContain('careful → hasty:\nWorse: 8/8 (100 %) → 2/8 (25 %)');
 });
 
 test('agents of one report are compared in pairs, and those of two reports by their names', async (context) => {
