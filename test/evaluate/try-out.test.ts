@@ -97,7 +97,7 @@ test('a pull request shows first which one of 24 scenarios its commit has broken
   const one = await evaluateCommit('one', (decide) => decide.replace('size ([SML])', 'size ([XYZ])'));
   expect([one.code, one.report.passed, one.next]).toEqual([1, 115, 1]);
   expect(one.summary[0]).toBe('## Evaluation: the gate is not met');
-  expect(one.summary[4]).toMatch(/^\| ❌ Question Do you have size M? \| 0\/5 \|/);
+  expect(one.summary[4]).toMatch(/^\| ❌ Question Do you have size M\? \| 0\/5 \|/);
   expect(one.summary.filter((line) => line.startsWith('| ❌'))).toHaveLength(1);
   const annotations = one.stderr.split('\n').filter((line) => line.startsWith('::error '));
   expect(annotations).toEqual([
