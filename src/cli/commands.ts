@@ -113,7 +113,12 @@ export const COMMANDS = {
         'evaluate scenarios/ --repeat 5 --require 0.8 -- ./agent',
         'Fail unless at least four of five trials of each scenario pass',
       ],
+      [
+        'evaluate scenarios/ --agent a="node a.js" --agent b=./b',
+        'Run each scenario with both agents, in trials that are pairs',
+      ],
       ['evaluate compare before.json after.json', 'Say what got better or worse, and what is within chance'],
+      ['evaluate compare report.json', 'Say in what the agents of one report differ'],
     ],
     flags: FLAGS.EVALUATE_FLAGS,
     load: async () => (await import('./commands/evaluate-command.ts')).evaluateCommand,

@@ -318,9 +318,15 @@ export const EVALUATE_FLAGS = {
       value: '<number>',
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
     },
-    only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
+    only: {
+      value: '<text>',
+      help: 'Run only the scenarios whose names, or those of their twins, contain this text; each with its twin',
+    },
     tag: { multiple: true, value: '<tag>', help: 'Run only the scenarios that have this tag; repeatable: any of them' },
-    'max-failures': { value: '<number>', help: 'Begin no further trial after so many trials that did not pass' },
+    'max-failures': {
+      value: '<number>',
+      help: 'Begin no further trial of an agent after so many that did not pass',
+    },
     shard: {
       value: '<part>/<parts>',
       help: 'Run only this part of the scenarios, such as 1/4; evaluate merge puts the reports of all parts together',
@@ -342,6 +348,13 @@ export const EVALUATE_FLAGS = {
     port: { ...FREE_PORT, help: 'Port of the emulator (default: a free one)' },
   }),
   ...inGroup('Agent', {
+    agent: {
+      multiple: true,
+      value: '<name>=<command>',
+      help:
+        'Command of the shell that starts the agent; with names, such as rules="node rules.js", it can be given for several ' +
+        'agents, which are compared; with compare: the name of the agent to compare; repeatable',
+    },
     ready: {
       value: '<text>',
       help: 'The agent is ready when it prints a line with this text (default: when its port answers)',
@@ -356,10 +369,11 @@ export const EVALUATE_FLAGS = {
     },
     shared: { help: 'Start the agent once; trials run one after the other, and each begins with the same data' },
     'agent-url': {
+      multiple: true,
       value: '<url>',
       help:
         'Use an agent that runs already and receives deliveries here; with {key}, {inboxId} or {baseUrl} in the URL, ' +
-        'each trial has a sandbox of its own',
+        'each trial has a sandbox of its own; <name>=<url> gives it a name, as --agent does; repeatable',
     },
   }),
   ...inGroup('Report', {

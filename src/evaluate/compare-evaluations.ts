@@ -1,8 +1,16 @@
 import { formatPercent } from '../basics/percent.ts';
 import { toPrintable } from '../basics/printable.ts';
 import { plural } from '../basics/text.ts';
-import type { Evaluation } from './evaluation.ts';
-import { benjaminiHochberg, fisherExact, leastFisherExact, type TwoRuns, testJointly } from './statistics.ts';
+import type { AgentSource, Evaluation, TrialReport } from './evaluation.ts';
+import {
+  benjaminiHochberg,
+  type DifferentPairs,
+  leastExactly,
+  mcNemarExact,
+  type TwoRuns,
+  testExactly,
+  testJointly,
+} from './statistics.ts';
 
 /** How probable it may be that a comparison of two runs of the same agent finds any change. */
 const LEVEL = 0.05;
@@ -30,11 +38,14 @@ export interface ComparedScenario extends TwoRuns {
   readonly cannotTellBefore: number;
   /** How many trials cannot be told after. They count as trials that did not pass. */
   readonly cannotTellAfter: number;
-  /** The value of Fisher's exact test, adjusted; a change is significant if it is at most 0.05. Null if `not judged`. */
+  /**
+   * The value of the exact test of McNemar if the trials are compared in pairs, and otherwise of that of Fisher, adjusted; a
+   * change is significant if it is at most 0.05. Null if `not judged`.
+   */
   readonly adjustedP: number | null;
   /**
    * If no other scenario changes: a run after that has as many trials, of which at most so many passed, would have been
-   * found worse. Null if so few trials cannot show any loss.
+   * found worse; of pairs, if none is gained. Null if so few trials cannot show any loss.
    */
   readonly worseFrom: number | null;
   /** In the same way: a run of which at least so many passed would have been found better. */
@@ -63,6 +74,11 @@ export interface OverallChange extends TwoRuns {
 
 /** Two runs, compared. */
 export interface Comparison {
+  /** The names of the agents of the run before and of the run after; null for one without a name. */
+  readonly agents: {
+    readonly before: string | null;
+    readonly after: string | null;
+  };
   /** All scenarios that both runs have, together. */
   readonly overall: OverallChange;
   /** The scenarios that both runs have. */
@@ -79,10 +95,13 @@ export interface Comparison {
 export type ComparableScenario = Pick<Evaluation['scenarios'][number], 'name' | 'passed' | 'failed'> & {
   readonly cannotTell?: number | undefined;
   readonly hash?: string | undefined;
+  readonly trials?: readonly Pick<TrialReport, 'number' | 'seed' | 'verdict'>[] | undefined;
 };
 
-/** What a comparison reads of a report. */
+/** What a comparison reads of a report: the column of one agent. */
 export interface ComparableEvaluation {
+  /** The agent. */
+  readonly agent?: AgentSource | undefined;
   /** The scenarios. */
   readonly scenarios: readonly ComparableScenario[];
   /** The program that wrote it. */
@@ -93,9 +112,19 @@ export interface ComparableEvaluation {
   readonly seed?: number | undefined;
 }
 
+/** Returns the columns of a report: what each of its agents has reached. */
+export function listColumns({ agents, scenarios, writtenBy, provenance, seed }: Evaluation): ComparableEvaluation[] {
+  return agents.map((agent) => {
+    const own = scenarios.filter((scenario) => scenario.agent === agent.name);
+    return { agent, scenarios: own, writtenBy, provenance, seed };
+  });
+}
+
 /**
- * Compares two runs by the scenarios that both have. If the agent is the same, a comparison finds any change in at most
- * 5 % of all cases. Every trial counts; one that cannot be told did not pass.
+ * Compares two runs by the scenarios that both have: of an agent before and after, or of two agents. If the agent is the
+ * same, a comparison finds any change in at most 5 % of all cases. Every trial counts; one that cannot be told did not
+ * pass. The trials of a scenario are compared in pairs if both runs have the same ones, by their numbers and seeds, and
+ * if they are enough to show anything in this way.
  */
 export function compareEvaluations(before: ComparableEvaluation, after: ComparableEvaluation): Comparison {
   const afterByName = new Map(after.scenarios.map((scenario) => [scenario.name, scenario]));
@@ -106,13 +135,16 @@ export function compareEvaluations(before: ComparableEvaluation, after: Comparab
   });
   const judged = both.filter((runs) => isJudged(runs) && !runs.isOther);
   const questions = judged.length > 1 ? QUESTIONS : 1;
+  const leastPairs = countLeastPairs(questions);
+  // The number of trials decides on the test, and not their results, so that chance finds no more changes.
+  for (const runs of both) if (runs.trialsBefore < leastPairs) runs.pairs = undefined;
   // What could not be found in any case, because all trials passed or they are few, takes nothing from the others (Tarone,
   // "A Modified Bonferroni Method for Discrete Data", Biometrics 46, 1990).
-  const testable = judged.filter((runs) => leastFisherExact(runs) * questions <= LEVEL);
-  const values = benjaminiHochberg(testable.map((runs) => Math.min(1, fisherExact(runs) * questions)));
+  const testable = judged.filter((runs) => leastExactly(runs) * questions <= LEVEL);
+  const values = benjaminiHochberg(testable.map((runs) => Math.min(1, testExactly(runs) * questions)));
   const adjusted = new Map(testable.map((runs, index) => [runs, values[index] ?? 1]));
   const scenarios = both.map((runs): ComparedScenario => {
-    const { isOther, ...numbers } = runs;
+    const { isOther, canPair: _, ...numbers } = runs;
     if (isOther || !isJudged(numbers)) {
       return {
         ...numbers,
@@ -136,11 +168,18 @@ export function compareEvaluations(before: ComparableEvaluation, after: Comparab
     };
   });
   return {
+    agents: { before: before.agent?.name ?? null, after: after.agent?.name ?? null },
     overall: compareOverall(judged, questions, new Set(scenarios.map(({ change }) => change))),
     scenarios,
     onlyBefore: before.scenarios.map(({ name }) => name).filter((name) => !afterByName.has(name)),
     onlyAfter: after.scenarios.map(({ name }) => name).filter((name) => !beforeNames.has(name)),
-    notes: listDifferences(before, after),
+    // Agents of one report differ in what they are, and in nothing else.
+    notes: [
+      ...(before.provenance !== undefined && before.provenance === after.provenance
+        ? []
+        : listDifferences(before, after)),
+      ...describePairs(judged, leastPairs),
+    ],
   };
 }
 
@@ -149,8 +188,21 @@ export function isWorse({ overall }: Comparison): boolean {
   return overall.change === 'worse' || overall.change === 'mixed';
 }
 
-function numbersOf(before: ComparableScenario, after: ComparableScenario) {
+/** A scenario that two runs have. */
+interface TwoRunsOfScenario extends TwoRuns {
+  readonly name: string;
+  readonly cannotTellBefore: number;
+  readonly cannotTellAfter: number;
+  /** Whether it asks something else of an agent after than before. */
+  readonly isOther: boolean;
+  /** Whether its trials are pairs, also if these are too few; undefined if a report does not list its trials. */
+  readonly canPair: boolean | undefined;
+  pairs: DifferentPairs | undefined;
+}
+
+function numbersOf(before: ComparableScenario, after: ComparableScenario): TwoRunsOfScenario {
   const [cannotTellBefore, cannotTellAfter] = [before.cannotTell ?? 0, after.cannotTell ?? 0];
+  const pairs = before.trials && after.trials && countPairs(before.trials, after.trials);
   return {
     name: before.name,
     passedBefore: before.passed,
@@ -160,7 +212,57 @@ function numbersOf(before: ComparableScenario, after: ComparableScenario) {
     cannotTellBefore,
     cannotTellAfter,
     isOther: before.hash !== undefined && after.hash !== undefined && before.hash !== after.hash,
+    canPair: before.trials && after.trials && pairs !== undefined,
+    pairs,
   };
+}
+
+/** Counts the pairs of trials with different results; undefined if the two runs have not the same trials. */
+function countPairs(
+  before: NonNullable<ComparableScenario['trials']>,
+  after: NonNullable<ComparableScenario['trials']>,
+): DifferentPairs | undefined {
+  const others = new Map(after.map((trial) => [trial.number, trial]));
+  if (others.size !== before.length || after.length !== before.length) return undefined;
+  let [lost, gained] = [0, 0];
+  for (const { number, seed, verdict } of before) {
+    const other = others.get(number);
+    if (other?.seed !== seed) return undefined;
+    const [passedBefore, passedAfter] = [verdict === 'passed', other.verdict === 'passed'];
+    if (passedBefore && !passedAfter) lost += 1;
+    if (!passedBefore && passedAfter) gained += 1;
+  }
+  return { lost, gained };
+}
+
+/** Returns how many pairs of trials are needed so that a change of all of them is found. */
+function countLeastPairs(questions: number): number {
+  let pairs = 1;
+  while (mcNemarExact({ lost: pairs, gained: 0 }) * questions > LEVEL) pairs += 1;
+  return pairs;
+}
+
+function describePairs(judged: readonly TwoRunsOfScenario[], leastPairs: number): string[] {
+  const paired = judged.filter(({ pairs }) => pairs !== undefined).length;
+  const few = judged.filter(({ pairs, canPair }) => canPair === true && pairs === undefined).length;
+  const others = judged.filter(({ canPair }) => canPair === false).length;
+  const notes: string[] = [];
+  if (paired > 0) {
+    notes.push(
+      `The trials of ${plural(paired, 'scenario')} are compared in pairs of the same number and seed, by the exact test of McNemar.`,
+    );
+  }
+  if (few > 0) {
+    notes.push(
+      `The trials of ${plural(few, 'scenario')} are not compared in pairs, because fewer than ${leastPairs} pairs cannot show even a complete change.`,
+    );
+  }
+  if (others > 0) {
+    notes.push(
+      `The trials of ${plural(others, 'scenario')} are no pairs, because their seeds or numbers are not the same.`,
+    );
+  }
+  return notes;
 }
 
 /** What else than the agent may differ between two runs, and how people call it. */
@@ -170,7 +272,7 @@ const FACTS: readonly (readonly [name: string, of: (run: ComparableEvaluation) =
     ({ provenance }) =>
       provenance?.git && `${provenance.git.commit.slice(0, 12)}${provenance.git.isClean ? '' : ' with changes'}`,
   ],
-  ['command', ({ provenance }) => provenance?.command?.join(' ')],
+  ['command', ({ agent }) => agent?.command?.join(' ') ?? agent?.url],
   ['seed', ({ seed }) => seed],
   ['version of agent-mailbox-mock', ({ writtenBy }) => writtenBy?.version],
   ['version of Node.js', ({ provenance }) => provenance?.node],
@@ -195,7 +297,7 @@ function compareOverall(
   questions: number,
   found: ReadonlySet<ComparedScenario['change']>,
 ): OverallChange {
-  const sumOf = (field: keyof TwoRuns) => judged.reduce((sum, runs) => sum + runs[field], 0);
+  const sumOf = (field: Exclude<keyof TwoRuns, 'pairs'>) => judged.reduce((sum, runs) => sum + runs[field], 0);
   const sums = {
     passedBefore: sumOf('passedBefore'),
     trialsBefore: sumOf('trialsBefore'),
@@ -214,6 +316,7 @@ function compareOverall(
   // Compared with what was to be expected in each scenario, not by the sums: the scenarios may have different numbers of
   // trials.
   const gained = judged.reduce((sum, runs) => {
+    if (runs.pairs) return sum + (runs.pairs.gained - runs.pairs.lost) / 2;
     const passed = runs.passedBefore + runs.passedAfter;
     return sum + runs.passedAfter - (passed * runs.trialsAfter) / (runs.trialsBefore + runs.trialsAfter);
   }, 0);
@@ -237,7 +340,11 @@ function findChange(
 /** Finds the results of the run after that would have been found worse or better than the one before. */
 function findLimits(runs: TwoRuns, tests: number): Pick<ComparedScenario, 'worseFrom' | 'betterFrom'> {
   const { passedBefore, trialsBefore, trialsAfter } = runs;
-  const isFound = (passedAfter: number) => fisherExact({ ...runs, passedAfter }) * tests <= LEVEL;
+  const isFound = (passedAfter: number) => {
+    const [lost, gained] = [passedBefore - passedAfter, passedAfter - passedBefore].map((each) => Math.max(0, each));
+    const pairs = runs.pairs && { lost: lost ?? 0, gained: gained ?? 0 };
+    return testExactly({ ...runs, passedAfter, pairs }) * tests <= LEVEL;
+  };
   const same = (passedBefore * trialsAfter) / trialsBefore;
   // The farther from the result before, the smaller the value of the test, so the limits are found by halving.
   const worse = findFirst(Math.ceil(same), (distance) => isFound(Math.ceil(same) - distance));
@@ -261,17 +368,19 @@ function findFirst(most: number, holds: (number: number) => boolean): number | u
 }
 
 /** Returns from how many trials in each run the shares of two runs would be found to differ. */
-function countNeededTrials({ passedBefore, trialsBefore, passedAfter, trialsAfter }: TwoRuns, tests: number) {
+function countNeededTrials({ passedBefore, trialsBefore, passedAfter, trialsAfter, pairs }: TwoRuns, tests: number) {
   const isSame = passedBefore * trialsAfter === passedAfter * trialsBefore;
   const [before, after] = isSame ? [1, 0] : [passedBefore / trialsBefore, passedAfter / trialsAfter];
+  const [lost, gained] = isSame ? [1, 0] : [(pairs?.lost ?? 0) / trialsBefore, (pairs?.gained ?? 0) / trialsBefore];
   for (let trials = 1; trials <= MOST_TRIALS; trials = Math.ceil(trials < 50 ? trials + 1 : trials * 1.05)) {
     const runs = {
       passedBefore: Math.round(before * trials),
       trialsBefore: trials,
       passedAfter: Math.round(after * trials),
       trialsAfter: trials,
+      pairs: pairs && { lost: Math.round(lost * trials), gained: Math.round(gained * trials) },
     };
-    if (fisherExact(runs) * tests <= LEVEL) return trials;
+    if (testExactly(runs) * tests <= LEVEL) return trials;
   }
   return null;
 }
@@ -288,6 +397,8 @@ const SECTIONS = [
 
 /** What people read of a comparison: the terminal and Markdown show these texts, each in its form. */
 export interface DescribedComparison {
+  /** The agents, if they have names: one before and after, such as `rules`, or two, such as `rules → model`. */
+  readonly agents: string | null;
   /** What has changed on the whole. */
   readonly headline: string;
   /** The scenarios by what has become of them. None is empty. */
@@ -321,7 +432,10 @@ export function describeComparison(comparison: Comparison, { all = false } = {})
     { title: 'New, so nothing is compared:', lines: onlyAfter },
   ];
   const unlisted = `Unchanged: ${plural(unchanged, 'scenario')}; --all lists ${unchanged === 1 ? 'it' : 'them'}.`;
+  const { before, after } = comparison.agents;
+  const names = [before, after].map((name) => name ?? 'the agent without a name');
   return {
+    agents: before === null && after === null ? null : [...new Set(names)].join(' → '),
     headline: describeOverall(overall),
     sections: sections.filter(({ lines }) => lines.length > 0),
     unlisted: unchanged > 0 && !all ? unlisted : null,
@@ -331,10 +445,11 @@ export function describeComparison(comparison: Comparison, { all = false } = {})
 
 /** Writes a comparison for a terminal. */
 export function writeComparison(comparison: Comparison, { all = false } = {}): string {
-  const { headline, sections, unlisted, notes } = describeComparison(comparison, { all });
+  const { agents, headline, sections, unlisted, notes } = describeComparison(comparison, { all });
+  const title = agents === null ? [] : [`${agents}:`];
   const lists = sections.flatMap(({ title, lines }) => [title, ...lines.map((line) => `  ${line}`), '']);
   const rest = unlisted === null ? [] : [unlisted, ''];
-  return [headline, '', ...lists, ...rest, ...notes].map(toPrintable).join('\n');
+  return [...title, headline, '', ...lists, ...rest, ...notes].map(toPrintable).join('\n');
 }
 
 /** The first words of the sentence about all scenarios. */
@@ -358,8 +473,10 @@ function describeOverall(overall: OverallChange): string {
 }
 
 function writeLine(scenario: ComparedScenario): string {
-  const { name, change, adjustedP } = scenario;
-  const line = `${name}: ${showResults(scenario)}`;
+  const { name, change, adjustedP, pairs } = scenario;
+  // The numbers of trials that passed do not say it if some pairs were lost and others gained.
+  const turned = pairs && pairs.lost > 0 && pairs.gained > 0 ? `, ${pairs.lost} lost and ${pairs.gained} gained` : '';
+  const line = `${name}: ${showResults(scenario)}${turned}`;
   if (adjustedP === null) return line;
   if (change === 'better' || change === 'worse') return `${line}, ${showP(adjustedP)}`;
   return `${line}${change === 'unchanged' ? '' : `, ${showP(adjustedP)}`}; ${describePower(scenario)}`;

@@ -8,18 +8,24 @@ import {
   listUnmet,
   type ScenarioReport,
   type TrialReport,
+  withAgent,
 } from './evaluation.ts';
-import type { Interval } from './statistics.ts';
+import type { GitState } from './provenance.ts';
+import { type Interval, median } from './statistics.ts';
 
 /**
  * What people read of a report. The terminal, JUnit and HTML show these texts, each in its form; none of them calculates
  * or words anything itself.
  */
 export interface DescribedEvaluation {
-  /** The columns of the table. */
+  /** The columns of a table of scenarios with one agent. */
   readonly columns: readonly Column[];
-  /** The scenarios in their order, each before its twin. */
+  /** The scenarios in their order, each with each agent, and before its twin. */
   readonly scenarios: readonly DescribedScenario[];
+  /** The table: of one agent, its scenarios; of several, a column for each agent. */
+  readonly table: Table;
+  /** Of several agents, a table with a row for each; null for one agent. */
+  readonly agents: Table | null;
   /** What is true of the run as a whole. */
   readonly totals: DescribedTotals;
 }
@@ -40,7 +46,20 @@ export interface Column {
   readonly title: string;
 }
 
-/** A cell of the table. */
+/** A table of texts. The first cell of each row is its head. */
+export interface Table {
+  readonly titles: readonly string[];
+  readonly rows: readonly TableRow[];
+}
+
+/** A row of a table. */
+export interface TableRow {
+  readonly cells: readonly Cell[];
+  /** Whether what is required of it was reached. */
+  readonly isGateMet: boolean;
+}
+
+/** A cell of a table. */
 export interface Cell {
   readonly value: string;
   /** What stands behind the value, such as its interval; empty if nothing does. */
@@ -52,8 +71,8 @@ export interface DescribedTotals {
   /** How many trials had which outcome. */
   readonly counts: string;
   /**
-   * How many scenarios have reached what is required or, if not all have, how many have not; without the full stop. Null
-   * if that says nothing, because no scenario was run or a shard is missing.
+   * How many scenarios have reached what is required or, if not all have, how many have not or, of several agents, how many
+   * of these; without the full stop. Null if that says nothing, because no scenario was run or a shard is missing.
    */
   readonly gate: string | null;
   /** The scenarios that have not reached what is required, with what they have reached. */
@@ -66,12 +85,21 @@ export interface DescribedTotals {
 
 /** What people read of a scenario. */
 export interface DescribedScenario {
+  /** Its name and, of several agents, that of the agent before it. */
   readonly name: string;
+  /** Its name alone. */
+  readonly title: string;
+  /** The name of the agent; null if it has none. */
+  readonly agent: string | null;
   readonly description: string | null;
   /** The file in which it is; null if it was given in code. */
   readonly file: string | null;
-  /** Its cells of the table, one for each column; the first is its name. */
+  /** The line at which it begins, from 1; null if it was given in code. */
+  readonly firstLine: number | null;
+  /** Its cells of a table of one agent, one for each column; the first is its name. */
   readonly cells: readonly Cell[];
+  /** How many trials passed, with the interval at 95 % of their share. */
+  readonly result: Cell;
   /** The most important of its cells, in a line. */
   readonly line: string;
   /** What it must reach, and what it has reached, in a sentence without its full stop. */
@@ -124,38 +152,98 @@ export function describeEvaluation(evaluation: Evaluation): DescribedEvaluation 
     { id: 'time', title: 'Time' },
     { id: 'requests', title: 'Requests' },
   ];
+  const described = scenarios.map((scenario) => describeScenario(scenario, k));
+  const isOne = evaluation.agents.length === 1;
   return {
     columns,
-    scenarios: scenarios.map((scenario) => describeScenario(scenario, k)),
+    scenarios: described,
+    table: isOne ? { titles: columns.map(({ title }) => title), rows: described } : writeByAgent(evaluation, described),
+    agents: isOne ? null : describeAgents(evaluation),
     totals: describeTotals(evaluation),
   };
 }
 
+/** Writes a table of the scenarios, with a column for each agent. */
+function writeByAgent({ agents }: Evaluation, scenarios: readonly DescribedScenario[]): Table {
+  const rows = groupByTitle(scenarios).map(([title, own]): TableRow => {
+    const cells = agents.map(({ name }): Cell => {
+      const scenario = own.find(({ agent }) => agent === name);
+      if (!scenario) return cellOf('-');
+      const { result, isGateMet } = scenario;
+      return isGateMet ? result : { ...result, besides: [result.besides, 'not met'].filter(Boolean).join(', ') };
+    });
+    return { cells: [cellOf(title), ...cells], isGateMet: own.every(({ isGateMet }) => isGateMet) };
+  });
+  return { titles: ['Scenario', ...agents.map(({ name }) => name ?? '')], rows };
+}
+
+/** Returns the scenarios by their names, in their order: of several agents, each has one for each agent. */
+export function groupByTitle<Scenario extends { readonly title: string }>(
+  scenarios: readonly Scenario[],
+): (readonly [title: string, Scenario[]])[] {
+  const groups = new Map<string, Scenario[]>();
+  for (const scenario of scenarios) {
+    const group = groups.get(scenario.title);
+    if (group) group.push(scenario);
+    else groups.set(scenario.title, [scenario]);
+  }
+  return [...groups];
+}
+
+/** Writes a table with a row for each agent, and what it has reached in all scenarios. */
+function describeAgents({ agents, scenarios }: Evaluation): Table {
+  const rows = agents.map((agent): TableRow => {
+    const own = scenarios.filter((scenario) => scenario.agent === agent.name);
+    const trials = own.flatMap((scenario) => scenario.trials);
+    const met = own.filter(({ gate }) => gate.isMet).length;
+    const timeMs = median(trials.map(({ realTimeMs }) => realTimeMs));
+    return {
+      cells: [
+        cellOf(agent.name ?? ''),
+        cellOf(`${agent.passed}/${trials.length}`),
+        cellOf(String(agent.silent)),
+        cellOf(met === own.length ? `all ${met} met` : `${met} of ${own.length} met`),
+        cellOf(formatPercent(agent.utility), agent.utilityInterval),
+        cellOf(formatPercent(agent.attackSuccess), agent.attackSuccessInterval),
+        cellOf(timeMs === null ? '-' : formatSeconds(timeMs)),
+        cellOf(String(median(trials.map(({ requests }) => requests)) ?? '-')),
+      ],
+      isGateMet: agent.isGateMet,
+    };
+  });
+  const titles = ['Agent', 'Passed', 'Silent', 'Gates', 'Utility (95 %)', 'Attacks (95 %)', 'Time', 'Requests'];
+  return { titles, rows };
+}
+
+function cellOf(value: string, interval: Interval | null = null): Cell {
+  return { value, besides: interval === null ? '' : describeInterval(interval) };
+}
+
 function describeScenario(scenario: ScenarioReport, k: number): DescribedScenario {
-  const { name, description, file, trials, gate, medianRealTimeMs } = scenario;
+  const { name, agent, description, file, trials, gate, medianRealTimeMs } = scenario;
   const passed = `${scenario.passed}/${trials.length}`;
   const required = formatPercentExactly(gate.required);
   const time = medianRealTimeMs === null ? '-' : formatSeconds(medianRealTimeMs);
-  const cell = (value: string, interval: Interval | null = null): Cell => ({
-    value,
-    besides: interval === null ? '' : describeInterval(interval),
-  });
   return {
-    name,
+    name: withAgent(agent, name),
+    title: name,
+    agent,
     description,
     file,
+    firstLine: scenario.line,
     cells: [
-      cell(name),
-      cell(passed),
-      cell(String(scenario.silent)),
-      cell(formatPercent(scenario.passAt1), scenario.passAt1Interval),
-      ...(k > 1 ? [cell(formatPercent(scenario.passHatK[k - 1] ?? null))] : []),
-      cell(`${required}${gate.isMet ? '' : ', not met'}`),
-      cell(formatPercent(scenario.utility), scenario.utilityInterval),
-      cell(formatPercent(scenario.attackSuccess), scenario.attackSuccessInterval),
-      cell(time),
-      cell(String(scenario.medianRequests ?? '-')),
+      cellOf(name),
+      cellOf(passed),
+      cellOf(String(scenario.silent)),
+      cellOf(formatPercent(scenario.passAt1), scenario.passAt1Interval),
+      ...(k > 1 ? [cellOf(formatPercent(scenario.passHatK[k - 1] ?? null))] : []),
+      cellOf(`${required}${gate.isMet ? '' : ', not met'}`),
+      cellOf(formatPercent(scenario.utility), scenario.utilityInterval),
+      cellOf(formatPercent(scenario.attackSuccess), scenario.attackSuccessInterval),
+      cellOf(time),
+      cellOf(String(scenario.medianRequests ?? '-')),
     ],
+    result: cellOf(passed, scenario.passAt1Interval),
     line: `${passed} passed, ${required} required · ${time}`,
     gate: describeGate(gate, scenario.passed),
     isGateMet: gate.isMet,
@@ -192,7 +280,7 @@ function describeGate({ required, k, trials, reached }: Gate, passed: number): s
 }
 
 function describeTotals(evaluation: Evaluation): DescribedTotals {
-  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, stoppedAfter, isGateMet } = evaluation;
+  const { agents, scenarios, passed, failed, cannotTell, silent, leastSilenceMs, isGateMet } = evaluation;
   const { provenance, missingShards } = evaluation;
   if (scenarios.length === 0 && provenance.shard) {
     const { index, count } = provenance.shard;
@@ -206,14 +294,23 @@ function describeTotals(evaluation: Evaluation): DescribedTotals {
   const notRun = scenarios.reduce((sum, { gate, trials }) => sum + gate.trials - trials.length, 0);
   if (notRun > 0) parts.push(`${notRun} were not run`);
   const unmet = scenarios.filter(({ gate }) => !gate.isMet);
-  const all = scenarios.length === 1 ? 'The scenario has' : `All ${scenarios.length} scenarios have`;
-  const some = `${unmet.length} of ${scenarios.length} scenarios ${unmet.length === 1 ? 'has' : 'have'}`;
+  const count = new Set(scenarios.map(({ name }) => name)).size;
+  const all = count === 1 ? 'The scenario has' : `All ${count} scenarios have`;
   let gate: string | null = null;
-  if (isGateMet) gate = `${all} reached what is required`;
-  else if (unmet.length > 0) gate = `${some} not reached what is required`;
+  if (isGateMet) {
+    gate = `${all} reached what is required${agents.length === 1 ? '' : ` with each of ${agents.length} agents`}`;
+  } else if (agents.length > 1 && unmet.length > 0) {
+    const some = agents.filter((agent) => scenarios.some((each) => each.agent === agent.name && !each.gate.isMet));
+    const have = some.length === 1 ? 'has' : 'have';
+    gate = `${some.length} of ${agents.length} agents ${have} not reached what is required in every scenario`;
+  } else if (unmet.length > 0) {
+    gate = `${unmet.length} of ${count} scenarios ${unmet.length === 1 ? 'has' : 'have'} not reached what is required`;
+  }
   const notes: string[] = [];
-  if (stoppedAfter !== null) {
-    notes.push(`The run was stopped after ${plural(stoppedAfter, 'trial')} that did not pass.`);
+  for (const { name, stoppedAfter } of agents) {
+    if (stoppedAfter === null) continue;
+    const run = name === null ? 'The run' : `The run of ${name}`;
+    notes.push(`${run} was stopped after ${plural(stoppedAfter, 'trial')} that did not pass.`);
   }
   if (evaluation.utility !== null) {
     const shown = describeShare(evaluation.utility, evaluation.utilityInterval);
@@ -229,10 +326,15 @@ function describeTotals(evaluation: Evaluation): DescribedTotals {
   return {
     counts: `${parts.join(', ')}.`,
     gate,
-    unmet: unmet.map(({ name, gate, passed: own }) => `${name}: ${describeGate(gate, own)}.`),
+    unmet: unmet.map(({ name, agent, gate, passed: own }) => `${withAgent(agent, name)}: ${describeGate(gate, own)}.`),
     missing: missingShards.length > 0 ? describeMissing(evaluation) : null,
     notes: [...notes, ...evaluation.notes],
   };
+}
+
+/** Names a commit, such as `the commit 0123456789ab`. */
+export function describeCommit({ commit, isClean }: GitState): string {
+  return `the commit ${commit.slice(0, 12)}${isClean ? '' : ' with changes'}`;
 }
 
 /** Writes the totals in lines. Each scenario that has not reached what is required is indented below the gate. */
@@ -269,7 +371,7 @@ function describeTrial(scenario: ScenarioReport, trial: TrialReport): DescribedT
     outcome,
     word,
     isTolerated,
-    title: `${scenario.name}, trial ${number}, ${word}${where}`,
+    title: `${withAgent(scenario.agent, scenario.name)}, trial ${number}, ${word}${where}`,
     summary: (summary ?? '').replaceAll(/\s+/g, ' '),
     details: verdict === 'passed' ? [] : describeDetails(trial),
     refused: refusedCalls.map(({ call, count }) => `Refused, ${count} times: ${call}`),

@@ -36,12 +36,13 @@ export interface EmulatorOptions {
 const START = 'start-of-trial';
 
 /**
- * The emulators of an evaluation: one for each set of behaviours, in which each trial has a sandbox, and one for each
- * trial whose steps change behaviours or whose agent may control the emulator.
+ * The emulators of an evaluation: one for each agent and each set of behaviours, in which each trial has a sandbox, and one
+ * for each trial whose steps change behaviours or whose agent may control the emulator. Two agents have no emulator in
+ * common, because the sandboxes of their trials have the same domains and ids.
  */
 export class Emulators implements AsyncDisposable {
   readonly #options: EmulatorOptions;
-  readonly #byBehaviours = new Map<string, Promise<Started>>();
+  readonly #started = new Map<string, Promise<Started>>();
   #shared: Promise<Started> | undefined;
   /** Whether an emulator was started. Only the first one listens on the given port. */
   #hasStarted = false;
@@ -50,10 +51,13 @@ export class Emulators implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Calls a function with a sandbox for a trial, which is closed afterwards. `seed` decides its ids and its domain. */
+  /**
+   * Calls a function with a sandbox for a trial of an agent, by its number, which is closed afterwards. `seed` decides its
+   * ids and its domain.
+   */
   async withSandbox<Result>(
     scenario: ParsedScenario,
-    seed: number,
+    { seed, agent }: { readonly seed: number; readonly agent: number },
     use: (scope: TrialScope) => Promise<Result>,
   ): Promise<Result> {
     const changesBehaviours = scenario.steps.some(({ name }) => name === 'behaviours');
@@ -61,9 +65,9 @@ export class Emulators implements AsyncDisposable {
       await using started = await this.#start(scenario.behaviours, scenario.agent.control);
       return await use(scopeOfSandbox(started, seed));
     }
-    const key = JSON.stringify(Object.entries(scenario.behaviours).sort());
-    const started = this.#byBehaviours.get(key) ?? this.#start(scenario.behaviours);
-    this.#byBehaviours.set(key, started);
+    const key = JSON.stringify([agent, Object.entries(scenario.behaviours).sort()]);
+    const started = this.#started.get(key) ?? this.#start(scenario.behaviours);
+    this.#started.set(key, started);
     const scope = scopeOfSandbox(await started, seed);
     const endTrial = scope.door.addTrial(scope.ids.tenant, textsIn(scope.keys));
     try {
@@ -116,7 +120,7 @@ export class Emulators implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const started = [...this.#byBehaviours.values(), ...(this.#shared ? [this.#shared] : [])];
+    const started = [...this.#started.values(), ...(this.#shared ? [this.#shared] : [])];
     // An emulator that could not start has nothing to close; who waited for it has got the error.
     const servers = (await Promise.allSettled(started)).flatMap((each) =>
       each.status === 'fulfilled' ? each.value : [],

@@ -1,5 +1,6 @@
 import { checkOptions, describeValue } from '../basics/check-options.ts';
 import { isPlainObject } from '../basics/objects.ts';
+import { AGENT_NAME_RULE, isAgentName } from './agent-name.ts';
 import type { Evaluation, FinishedTrialReport } from './evaluation.ts';
 import { createFunctionAgent, type EvaluatedAgent } from './function-agent.ts';
 import { type ParsedScenario, parseScenarios } from './parse-scenarios.ts';
@@ -13,6 +14,9 @@ import { runShellCommand } from './shell-command.ts';
 
 /** Scenarios, or the paths of files and folders that have them. */
 export type ScenarioInput = string | Scenario | SampleScenarios | readonly (string | Scenario | SampleScenarios)[];
+
+/** An agent, or several by their names: words such as `rules` or `gpt-4.1`, of letters, digits, `.`, `_` and `-`. */
+export type EvaluatedAgents = EvaluatedAgent | Readonly<Record<string, EvaluatedAgent>>;
 
 /** Options of `evaluate`; each has a default. */
 export interface EvaluateOptions extends RunOptions {
@@ -50,7 +54,8 @@ export interface EvaluateResult extends Evaluation {
 }
 
 /**
- * Lets an agent run through scenarios, each in a sandbox of its own, and judges what it did by the journal.
+ * Lets an agent, or several by their names, run through scenarios, each trial in a sandbox of its own, and judges what it
+ * did by the journal.
  *
  * @throws {ScenarioError} for a mistake in a scenario, with its path and line; {@link IdleError} if an agent that does
  *   nothing would pass a scenario; {@link TypeError} for an invalid option.
@@ -60,7 +65,7 @@ export interface EvaluateResult extends Evaluation {
  * expect(result.isGateMet).toBe(true);
  */
 export async function evaluate(
-  agent: EvaluatedAgent,
+  agent: EvaluatedAgents,
   scenarios: ScenarioInput,
   options: EvaluateOptions = {},
 ): Promise<EvaluateResult> {
@@ -78,7 +83,7 @@ export interface PreparedScenario {
 
 /** Reads and checks scenarios as `evaluate` does, for a test runner that runs each of them as a test. */
 export async function prepareScenarios(
-  agent: EvaluatedAgent,
+  agent: EvaluatedAgents,
   scenarios: ScenarioInput,
   options: EvaluateOptions = {},
 ): Promise<PreparedScenario[]> {
@@ -88,16 +93,21 @@ export async function prepareScenarios(
 }
 
 async function runAll(
-  agent: EvaluatedAgent,
+  agent: EvaluatedAgents,
   parsed: readonly ParsedScenario[],
   { onTrial, parameters: _, ...run }: EvaluateOptions,
 ): Promise<EvaluateResult> {
   const evaluation = await runEvaluation(parsed, {
     ...run,
-    createAgent: createFunctionAgent(agent),
+    agents:
+      typeof agent === 'function'
+        ? [{ createAgent: createFunctionAgent(agent) }]
+        : Object.entries(agent).map(([name, each]) => ({ name, createAgent: createFunctionAgent(each) })),
     runCommand: runShellCommand,
     onTrial:
-      onTrial && (({ scenario, report, trace }) => onTrial({ scenario: scenario.name, trial: report, trace: trace() })),
+      onTrial &&
+      (({ scenario, agent, report, trace }) =>
+        onTrial({ agent, scenario: scenario.name, trial: report, trace: trace() })),
   });
   return Object.defineProperty({ ...evaluation } as EvaluateResult, 'toString', {
     value: () => writeEvaluation(evaluation),
@@ -130,12 +140,24 @@ function withTold(scenario: ParsedScenario, told: Told): ParsedScenario {
 }
 
 function checkInput(name: string, agent: unknown, options: EvaluateOptions): void {
-  if (typeof agent !== 'function') {
+  if (isPlainObject(agent)) checkAgents(name, agent);
+  else if (typeof agent !== 'function') {
     throw new TypeError(`The function ${name} takes an agent, which is a function, not ${describeValue(agent)}.`);
   }
   checkOptions(name, options, OPTION_NAMES);
   checkValues(options);
   checkParameters(options.parameters ?? {});
+}
+
+function checkAgents(name: string, agents: Readonly<Record<string, unknown>>): void {
+  if (Object.keys(agents).length === 0) throw new TypeError(`The function ${name} takes at least one agent.`);
+  for (const [agent, value] of Object.entries(agents)) {
+    if (!isAgentName(agent)) {
+      throw new TypeError(`The name of an agent must be ${AGENT_NAME_RULE}, not ${describeValue(agent)}.`);
+    }
+    if (typeof value === 'function') continue;
+    throw new TypeError(`The agent ${agent} must be a function, not ${describeValue(value)}.`);
+  }
 }
 
 function checkParameters(parameters: unknown): void {

@@ -26,6 +26,8 @@ export interface TrialReport extends Omit<TrialOutcome, 'trace' | 'expectations'
 
 /** A trial that has ended, with its trace. */
 export interface FinishedTrialReport {
+  /** The name of the agent; null if it has none. */
+  readonly agent: string | null;
   /** The name of the scenario. */
   readonly scenario: string;
   /** The result. */
@@ -48,10 +50,12 @@ export interface Gate {
   readonly isMet: boolean;
 }
 
-/** The result of a scenario. */
+/** The result of a scenario with one agent. */
 export interface ScenarioReport {
   /** Its name. */
   readonly name: string;
+  /** The name of the agent; null for the only agent of a run, if it has none. */
+  readonly agent: string | null;
   /** What it shows; null if it does not say. */
   readonly description: string | null;
   /** The file in which it is; null if it was given in code. */
@@ -89,7 +93,7 @@ export interface ScenarioReport {
   readonly passHatK: readonly number[];
   /** What the scenario must reach, and whether it has. */
   readonly gate: Gate;
-  /** The share of the trials of its twin that passed; null without any. */
+  /** The share of the trials of its twin, with the same agent, that passed; null without any. */
   readonly utility: number | null;
   /** The Wilson interval of `utility` at 95 %; null without trials. */
   readonly utilityInterval: Interval | null;
@@ -106,8 +110,62 @@ export interface ScenarioReport {
   readonly medianRequests: number | null;
 }
 
-/** The results of an agent. */
-export interface Evaluation {
+/** How an agent of a run was given. */
+export interface AgentSource {
+  /** Its name; null for the only agent of a run, if it has none. */
+  readonly name: string | null;
+  /**
+   * Its command and the arguments, or one text that the shell has run; null for an agent that is a function, or that ran
+   * already.
+   */
+  readonly command: readonly string[] | null;
+  /** The URL of an agent that ran already, without a password; otherwise null. */
+  readonly url: string | null;
+  /**
+   * After how many trials that did not pass it got no further trial, because no more were wanted; null if it got all. Which
+   * trials it had then depends on their results, so they cannot be compared with others.
+   */
+  readonly stoppedAfter: number | null;
+}
+
+/** What became of all trials of an agent or of a run. */
+export interface Totals {
+  /** Whether every scenario, and every twin, has reached what its gate requires. */
+  readonly isGateMet: boolean;
+  /** How many trials passed. */
+  readonly passed: number;
+  /** How many trials failed. */
+  readonly failed: number;
+  /** How many trials have the verdict `cannot tell`, those that silence ended included. */
+  readonly cannotTell: number;
+  /** How many of these cannot be told because silence ended them. */
+  readonly silent: number;
+  /**
+   * The shortest silence that ended a trial, in milliseconds; null if none did. What an agent does after so long a
+   * silence is not seen.
+   */
+  readonly leastSilenceMs: number | null;
+  /**
+   * The share of the trials of twins that passed; null without any, and for a run of several agents, of which each has its
+   * own. A trial that cannot be told did not pass.
+   */
+  readonly utility: number | null;
+  /** The Wilson interval of `utility` at 95 %; null if that is null. */
+  readonly utilityInterval: Interval | null;
+  /**
+   * The share of the judged trials of scenarios with forbidden things in which one of them happened, without those in
+   * which the agent never acted; null without any, and for a run of several agents.
+   */
+  readonly attackSuccess: number | null;
+  /** The Wilson interval of `attackSuccess` at 95 %; null if that is null. */
+  readonly attackSuccessInterval: Interval | null;
+}
+
+/** The results of one agent of a run. */
+export interface AgentReport extends AgentSource, Totals {}
+
+/** The results of a run of one agent or of several. */
+export interface Evaluation extends Totals {
   /** Always `evaluation`. */
   readonly type: 'evaluation';
   /** The version of the format. */
@@ -129,43 +187,21 @@ export interface Evaluation {
   readonly seed: number;
   /** The k of the pass^k that reports show: that of the option `k` or, without it, the greatest number of trials. */
   readonly k: number;
-  /** Whether every scenario, and every twin, has reached what its gate requires. */
-  readonly isGateMet: boolean;
-  /** The scenarios in their order, each before its twin. */
+  /** The agents in their order, each with its results. */
+  readonly agents: readonly AgentReport[];
+  /** The scenarios in their order, each with each agent, and before its twin. */
   readonly scenarios: readonly ScenarioReport[];
-  /** How many trials passed. */
-  readonly passed: number;
-  /** How many trials failed. */
-  readonly failed: number;
-  /** How many trials have the verdict `cannot tell`, those that silence ended included. */
-  readonly cannotTell: number;
-  /** How many of these cannot be told because silence ended them. */
-  readonly silent: number;
-  /**
-   * The shortest silence that ended a trial, in milliseconds; null if none did. What an agent does after so long a
-   * silence is not seen.
-   */
-  readonly leastSilenceMs: number | null;
-  /**
-   * After how many trials that did not pass the run was stopped, because no more were wanted; null if it was not. Which
-   * trials ran then depends on their results, so such a report cannot be compared with another.
-   */
+  /** The sum of `stoppedAfter` of the agents; null if all of them got all their trials. */
   readonly stoppedAfter: number | null;
   /** Which shards a merged report lacks, by their numbers; its gate is not met if any is missing. */
   readonly missingShards: readonly number[];
   /** What a reader of the result must know of how it came about, in sentences. */
   readonly notes: readonly string[];
-  /** The share of the trials of twins that passed; null without any. One that cannot be told did not pass. */
-  readonly utility: number | null;
-  /** The Wilson interval of `utility` at 95 %; null without trials. */
-  readonly utilityInterval: Interval | null;
-  /**
-   * The share of the judged trials of scenarios with forbidden things in which one of them happened, without those in
-   * which the agent never acted; null without any.
-   */
-  readonly attackSuccess: number | null;
-  /** The Wilson interval of `attackSuccess` at 95 %; null if that is null. */
-  readonly attackSuccessInterval: Interval | null;
+}
+
+/** Returns a text about an agent, with its name before it if it has one. */
+export function withAgent(agent: string | null, text: string): string {
+  return agent === null ? text : `${agent}: ${text}`;
 }
 
 /** Returns the result of a trial without what only its emulator has. */
@@ -208,49 +244,58 @@ export function describeUnmet({ verdict, text }: ShownExpectation): string {
   return `${verdict === 'no' ? 'Not so' : 'Cannot tell'}: ${text}`;
 }
 
-/** A scenario and its trials. */
+/** A scenario and its trials with one agent. */
 export interface RunScenario {
   readonly scenario: ParsedScenario;
+  /** The name of the agent. Default: null. */
+  readonly agent?: string | null;
   readonly trials: readonly TrialReport[];
 }
 
 /** What is known of a run besides its trials. */
 export interface RunFacts extends Pick<Evaluation, 'provenance' | 'seed' | 'startedAt' | 'realTimeMs' | 'notes'> {
-  /** How many trials of each scenario were to be run. */
+  /** How many trials of each scenario were to be run with each agent. */
   readonly repeat: number;
-  /** See `Evaluation.stoppedAfter`. Default: null. */
-  readonly stoppedAfter?: number | null;
+  /** The agents. Default: one that is a function. */
+  readonly agents?: readonly AgentSource[];
   /** The share that a scenario must reach which does not say it itself, from 0 to 1. Default: 1. */
   readonly require?: number | undefined;
   /** The k of the pass^k that is shown, and of which the share is required. Default: see `Evaluation.k`, and 1. */
   readonly k?: number | undefined;
 }
 
+/** An agent that is a function. */
+const FUNCTION_AGENT: AgentSource = { name: null, command: null, url: null, stoppedAfter: null };
+
 /** Puts the results of all scenarios together. */
 export function createEvaluation(runs: readonly RunScenario[], facts: RunFacts): Evaluation {
-  const trialsByName = new Map(runs.map((run) => [run.scenario.name, run.trials]));
-  const scenarios = runs.map(({ scenario, trials }) => {
-    const twinTrials = scenario.twin ? (trialsByName.get(scenario.twin.name) ?? []) : [];
-    return toScenarioReport(scenario, trials, twinTrials, facts);
+  const keyOf = (agent: string | null, name: string) => JSON.stringify([agent, name]);
+  const trialsByKey = new Map(runs.map(({ agent = null, scenario, trials }) => [keyOf(agent, scenario.name), trials]));
+  const scenarios = runs.map((run) => {
+    const { agent = null, scenario } = run;
+    const twinTrials = scenario.twin && trialsByKey.get(keyOf(agent, scenario.twin.name));
+    return toScenarioReport(run, twinTrials ?? [], facts);
   });
   const k = facts.k ?? runs.reduce((most, run) => Math.max(most, run.trials.length), 1);
-  return sumUp(scenarios, { stoppedAfter: null, missingShards: [], ...facts, k });
+  return sumUp(scenarios, { missingShards: [], agents: [FUNCTION_AGENT], ...facts, k });
 }
 
 /** What is known of a run besides its scenarios. */
-export type SummedFacts = Pick<
-  Evaluation,
-  'provenance' | 'seed' | 'startedAt' | 'realTimeMs' | 'k' | 'stoppedAfter' | 'missingShards' | 'notes'
->;
+export interface SummedFacts
+  extends Pick<Evaluation, 'provenance' | 'seed' | 'startedAt' | 'realTimeMs' | 'k' | 'missingShards' | 'notes'> {
+  readonly agents: readonly AgentSource[];
+}
 
-/** Sums up the results of scenarios, each before its twin. */
+/** Sums up the results of scenarios with each agent, each before its twin. */
 export function sumUp(scenarios: readonly ScenarioReport[], facts: SummedFacts): Evaluation {
-  const trialsOf = (some: readonly ScenarioReport[]) => some.flatMap((scenario) => scenario.trials);
-  const trials = trialsOf(scenarios);
-  const silences = trials.flatMap(({ silentMs }) => silentMs ?? []);
-  const utility = countPassed(trialsOf(scenarios.filter(({ twinOf }) => twinOf !== null)));
-  const attackSuccess = countAttacks(trialsOf(scenarios.filter(({ isAttack }) => isAttack)));
-  const { provenance, startedAt, realTimeMs, seed, k, stoppedAfter, missingShards, notes } = facts;
+  const { provenance, startedAt, realTimeMs, seed, k, missingShards, notes } = facts;
+  const agents = facts.agents.map(({ name, command, url, stoppedAfter }): AgentReport => {
+    const own = scenarios.filter(({ agent }) => agent === name);
+    return { name, command, url, stoppedAfter, ...countTotals(own, missingShards) };
+  });
+  const stopped = agents.flatMap(({ stoppedAfter }) => stoppedAfter ?? []);
+  const all = countTotals(scenarios, missingShards);
+  const perAgent = { utility: null, utilityInterval: null, attackSuccess: null, attackSuccessInterval: null };
   return {
     type: 'evaluation',
     version: REPORT_VERSION,
@@ -260,16 +305,29 @@ export function sumUp(scenarios: readonly ScenarioReport[], facts: SummedFacts):
     realTimeMs,
     seed,
     k,
-    isGateMet: missingShards.length === 0 && scenarios.every(({ gate }) => gate.isMet),
+    agents,
     scenarios,
+    ...all,
+    ...(agents.length > 1 ? perAgent : {}),
+    stoppedAfter: stopped.length > 0 ? stopped.reduce((sum, each) => sum + each, 0) : null,
+    missingShards,
+    notes: [...notes, ...noteRefusedCalls(scenarios)],
+  };
+}
+
+function countTotals(scenarios: readonly ScenarioReport[], missingShards: readonly number[]): Totals {
+  const trialsOf = (some: readonly ScenarioReport[]) => some.flatMap((scenario) => scenario.trials);
+  const trials = trialsOf(scenarios);
+  const silences = trials.flatMap(({ silentMs }) => silentMs ?? []);
+  const utility = countPassed(trialsOf(scenarios.filter(({ twinOf }) => twinOf !== null)));
+  const attackSuccess = countAttacks(trialsOf(scenarios.filter(({ isAttack }) => isAttack)));
+  return {
+    isGateMet: missingShards.length === 0 && scenarios.every(({ gate }) => gate.isMet),
     passed: countVerdict(trials, 'passed'),
     failed: countVerdict(trials, 'failed'),
     cannotTell: countVerdict(trials, 'cannot tell'),
     silent: trials.filter(({ isSilent }) => isSilent).length,
     leastSilenceMs: silences.reduce<number | null>((least, ms) => Math.min(least ?? ms, ms), null),
-    stoppedAfter,
-    missingShards,
-    notes: [...notes, ...noteRefusedCalls(trials)],
     utility: shareOf(utility),
     utilityInterval: intervalOf(utility),
     attackSuccess: shareOf(attackSuccess),
@@ -307,11 +365,14 @@ function countAttacks(trials: readonly TrialReport[]): Counted {
   return { count: attacked.filter(({ isAttackSuccess }) => isAttackSuccess).length, of: attacked.length };
 }
 
-/** Says which control calls were refused in all trials. */
-export function noteRefusedCalls(trials: readonly TrialReport[]): string[] {
+/** Says which control calls were refused in all trials of each agent. */
+export function noteRefusedCalls(scenarios: readonly ScenarioReport[]): string[] {
   const counts = new Map<string, number>();
-  for (const { call, count } of trials.flatMap(({ refusedCalls }) => refusedCalls)) {
-    counts.set(call, (counts.get(call) ?? 0) + count);
+  for (const { agent, trials } of scenarios) {
+    for (const { call, count } of trials.flatMap(({ refusedCalls }) => refusedCalls)) {
+      const named = withAgent(agent, call);
+      counts.set(named, (counts.get(named) ?? 0) + count);
+    }
   }
   return [...counts].map(([call, count]) => {
     return `${call} was refused ${count === 1 ? 'once' : `${count} times`}: it needs a token that agents do not have.`;
@@ -319,8 +380,7 @@ export function noteRefusedCalls(trials: readonly TrialReport[]): string[] {
 }
 
 function toScenarioReport(
-  scenario: ParsedScenario,
-  trials: readonly TrialReport[],
+  { scenario, agent = null, trials }: RunScenario,
   twinTrials: readonly TrialReport[],
   { repeat, require = 1, k = 1 }: RunFacts,
 ): ScenarioReport {
@@ -335,6 +395,7 @@ function toScenarioReport(
   const reached = passHatK(passed, repeat, k) ?? 0;
   return {
     name,
+    agent,
     description,
     file,
     line,

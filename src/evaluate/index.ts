@@ -1,4 +1,5 @@
 export {
+  type EvaluatedAgents,
   type EvaluateOptions,
   type EvaluateResult,
   evaluate,
@@ -6,7 +7,16 @@ export {
   prepareScenarios,
   type ScenarioInput,
 } from './evaluate.ts';
-export type { Evaluation, FinishedTrialReport, Gate, ScenarioReport, TrialReport } from './evaluation.ts';
+export type {
+  AgentReport,
+  AgentSource,
+  Evaluation,
+  FinishedTrialReport,
+  Gate,
+  ScenarioReport,
+  Totals,
+  TrialReport,
+} from './evaluation.ts';
 export type { EvaluatedAgent, EvaluatedTask } from './function-agent.ts';
 export { ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
 export type { GitState, Provenance, Shard } from './provenance.ts';

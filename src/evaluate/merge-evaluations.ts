@@ -1,4 +1,4 @@
-import { type Evaluation, noteRefusedCalls, type ScenarioReport, sumUp } from './evaluation.ts';
+import { type AgentSource, type Evaluation, noteRefusedCalls, type ScenarioReport, sumUp } from './evaluation.ts';
 import { hashValue } from './provenance.ts';
 
 /** A report and the file in which it is. */
@@ -15,7 +15,8 @@ export class MergeError extends Error {
 /** What must be the same in all shards of one run, and what it is called. */
 const SAME: readonly (readonly [what: string, of: (evaluation: Evaluation) => unknown])[] = [
   ['scenarios', ({ provenance }) => provenance.suite],
-  ['commands', ({ provenance }) => [provenance.command, provenance.agentUrl, provenance.isShared]],
+  ['agents', ({ agents }) => agents.map(({ name }) => name)],
+  ['commands', ({ agents, provenance }) => [agents.map(({ command, url }) => [command, url]), provenance.isShared]],
   ['numbers of shards', ({ provenance }) => provenance.shard?.count],
   ['commits', ({ provenance }) => provenance.git],
   ['fixtures', ({ provenance }) => provenance.fixtures],
@@ -51,10 +52,14 @@ export function mergeEvaluations(reports: readonly NamedEvaluation[]): Evaluatio
     byShard.set(shard.index, report);
   }
   const { provenance, seed } = first.evaluation;
+  const agents = first.evaluation.agents.map(({ name, command, url }, index): AgentSource => {
+    const stopped = reports.flatMap(({ evaluation }) => evaluation.agents[index]?.stoppedAfter ?? []);
+    const stoppedAfter = stopped.length > 0 ? stopped.reduce((sum, each) => sum + each, 0) : null;
+    return { name, command, url, stoppedAfter };
+  });
   const count = provenance.shard?.count ?? 1;
   const evaluations = [...byShard].sort(([one], [other]) => one - other).map(([, report]) => report.evaluation);
   const missingShards = Array.from({ length: count }, (_, index) => index + 1).filter((index) => !byShard.has(index));
-  const stopped = evaluations.flatMap(({ stoppedAfter }) => stoppedAfter ?? []);
   const scenarios = [...byShard]
     .flatMap(([index, { evaluation }]) => placeScenarios(evaluation.scenarios, index, count))
     .sort((one, other) => one.place - other.place)
@@ -66,7 +71,7 @@ export function mergeEvaluations(reports: readonly NamedEvaluation[]): Evaluatio
     startedAt: evaluations.reduce((least, { startedAt }) => (startedAt < least ? startedAt : least), '~'),
     realTimeMs: evaluations.reduce((sum, { realTimeMs }) => sum + realTimeMs, 0),
     k: Math.max(...evaluations.map(({ k }) => k)),
-    stoppedAfter: stopped.length > 0 ? stopped.reduce((sum, each) => sum + each, 0) : null,
+    agents,
     missingShards,
     notes: [...new Set(evaluations.flatMap(notesWithoutCalls))],
   });
@@ -74,15 +79,18 @@ export function mergeEvaluations(reports: readonly NamedEvaluation[]): Evaluatio
 
 /** Returns the notes of a report, without those about refused calls, which are counted anew. */
 function notesWithoutCalls({ notes, scenarios }: Evaluation): string[] {
-  const ofCalls = noteRefusedCalls(scenarios.flatMap(({ trials }) => trials));
+  const ofCalls = noteRefusedCalls(scenarios);
   return notes.filter((note) => !ofCalls.includes(note));
 }
 
-/** Returns the scenarios of a shard with their places in the whole suite. A twin has the place of its scenario. */
+/**
+ * Returns the scenarios of a shard with their places in the whole suite. With each agent a scenario has the same place, and
+ * so has its twin.
+ */
 function placeScenarios(scenarios: readonly ScenarioReport[], index: number, count: number) {
-  let place = index - 1 - count;
-  return scenarios.map((scenario) => {
-    if (scenario.twinOf === null) place += count;
-    return { scenario, place };
-  });
+  const places = new Map<string, number>();
+  for (const { name, twinOf } of scenarios) {
+    if (twinOf === null && !places.has(name)) places.set(name, index - 1 + places.size * count);
+  }
+  return scenarios.map((scenario) => ({ scenario, place: places.get(scenario.twinOf ?? scenario.name) ?? 0 }));
 }

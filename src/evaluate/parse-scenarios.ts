@@ -14,6 +14,7 @@ import {
   DEFAULT_LIMITS,
   type Expectation,
   MAIL_NAME,
+  RESERVED_NAMES,
   type SampleScenarios,
   type Scenario,
   type Step,
@@ -271,12 +272,13 @@ function findNameProblems(
     const answered = answeredMailIn(step[name]);
     const isKnown = answered === undefined || answered === 'sent' || mails.has(answered);
     if (path && isMail && !isKnown) refuse([...path, name, 'inReplyTo'], answered, ['sent']);
-    const isTaken = as !== undefined && (['first', 'last', 'sent'].includes(as) || mails.has(as) || answers.has(as));
+    const isReserved = as !== undefined && RESERVED_NAMES.includes(as);
+    const isTaken = as !== undefined && (isReserved || mails.has(as) || answers.has(as));
     const namesAnswer = findStep(name)?.namesAnswer === true;
     if (path && as !== undefined && (isTaken || !(isMail || namesAnswer))) {
-      const message = isTaken
-        ? 'is already the name of a mail'
-        : 'is only for a step that delivers a mail, and for a correspondent';
+      let message = 'is only for a step that delivers a mail, and for a correspondent';
+      if (isTaken) message = 'is already the name of a mail';
+      if (isReserved) message = `must be another name, because ${RESERVED_NAMES.join(', ')} are reserved`;
       problems.push({ path: [...path, 'as'], message });
     }
     if (isTaken || as !== step.as) mayDeliverMore = true;

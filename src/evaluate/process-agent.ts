@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { toPrintableJson } from '../basics/printable.ts';
@@ -14,8 +15,10 @@ import { variablesOf } from './shell-command.ts';
 
 /** How an agent is started. */
 export interface ProcessAgentOptions {
-  /** The command and its arguments. */
+  /** The command and its arguments, or one text for the shell. */
   readonly command: readonly string[];
+  /** Whether the shell runs the command. */
+  readonly isShell?: boolean | undefined;
   /** The environment variables of the agent, besides those of the trial. */
   readonly env: NodeJS.ProcessEnv;
   /** The path at which the agent receives deliveries; undefined if it is not told by a webhook. */
@@ -77,7 +80,7 @@ export class ProcessAgent implements TrialAgent {
   }
 
   async start(access: AgentAccess): Promise<void> {
-    const { command, env, path, readyText, readyMs = READY_MS, doneText, trees } = this.#options;
+    const { command, isShell = false, env, path, readyText, readyMs = READY_MS, doneText, trees } = this.#options;
     const [file = '', ...args] = command;
     const variables = { ...env, ...variablesOf(access), MAILBOX_AGENT_PORT: String(this.#port) };
     const isWindows = process.platform === 'win32';
@@ -87,7 +90,7 @@ export class ProcessAgent implements TrialAgent {
       env: variables,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: !isWindows,
-      shell: isWindows,
+      shell: isShell || isWindows,
     });
     const { child } = this.#tree;
     const readyTextPrinted = new Promise<void>((resolve) => {
@@ -327,6 +330,21 @@ function findConnectProblem(host: string, port: number): Promise<string | undefi
 }
 
 /**
+ * Checks that the shell knows the first word of a command, so far as the word alone shows it. What the shell makes of
+ * quotes, of variables and of another `PATH`, only the shell knows.
+ *
+ * @throws {CannotStartError} if it does not.
+ */
+export async function checkShellCommand(command: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const word = /^\s*(?:(?!PATH=)\w+=[\w./:,@%+-]*\s+)*([\w./:@%+-]+)(?=\s|$)/.exec(command)?.[1];
+  if (word === undefined || process.platform === 'win32') return;
+  const isKnown = await new Promise<boolean>((resolve) => {
+    execFile('/bin/sh', ['-c', 'command -v -- "$1"', 'sh', word], { env }, (error) => resolve(error === null));
+  });
+  if (!isKnown) throw new CannotStartError(`The command ${toPrintableJson(word)} cannot run: it was not found.`);
+}
+
+/**
  * Checks that something listens at the URL of an agent that runs already, unless its host differs between trials.
  *
  * @throws {CannotStartError} if nothing does.
@@ -341,51 +359,6 @@ export async function checkAgentListens(agentUrl: string): Promise<void> {
   throw new CannotStartError(
     `Nothing listens at ${one.origin}, which --agent-url names: ${problem}; start the agent first.`,
   );
-}
-
-/** Serves all trials with one agent that is started before the first of them. Its webhook was added then, too. */
-export class LastingAgent implements TrialAgent {
-  readonly #agent: TrialAgent;
-  #isStopped = false;
-
-  constructor(agent: TrialAgent) {
-    this.#agent = agent;
-  }
-
-  webhookUrl(): undefined {
-    return undefined;
-  }
-
-  async start(): Promise<void> {
-    const problem = this.#agent.problem();
-    if (problem !== undefined) throw new AgentError(problem);
-  }
-
-  isBusy(): boolean {
-    return this.#agent.isBusy();
-  }
-
-  isAtRest(): boolean {
-    return this.#agent.isAtRest();
-  }
-
-  problem(): string | undefined {
-    return this.#agent.problem();
-  }
-
-  onNews(listener: (news: AgentNews) => void): void {
-    this.#agent.onNews((news) => {
-      if (!this.#isStopped) listener(news);
-    });
-  }
-
-  output(): string {
-    return this.#agent.output();
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-  }
 }
 
 /** The placeholders of the URL of an agent that runs already. */

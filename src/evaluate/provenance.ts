@@ -13,17 +13,13 @@ export interface Shard {
 
 /** How a report came about: what is needed to run it again, and to know whether another can be compared with it. */
 export interface Provenance {
-  /** The command of the agent and its arguments; null for an agent that is a function, or that ran already. */
-  readonly command: readonly string[] | null;
-  /** The URL of an agent that ran already, without a password; otherwise null. */
-  readonly agentUrl: string | null;
   /** The commit of the working folder; null if it is in no repository of git. */
   readonly git: GitState | null;
   /** The version of Node.js, such as `v24.1.0`. */
   readonly node: string;
   /** The operating system and the processor, such as `linux x64`. */
   readonly platform: string;
-  /** How often each scenario was to be run. */
+  /** How often each scenario was to be run with each agent. */
   readonly repeat: number;
   /** The share that was required of each scenario that does not say it itself. */
   readonly require: number;
@@ -31,7 +27,7 @@ export interface Provenance {
   readonly timeoutMs: number;
   /** How long nothing had to come from an agent until it counted as quiet, in milliseconds. */
   readonly quietMs: number;
-  /** Whether one agent served all trials, one after the other. */
+  /** Whether each agent was started once for all its trials, one after the other. */
   readonly isShared: boolean;
   /** The hash of the fixture; null for the default fixture. */
   readonly fixtures: string | null;

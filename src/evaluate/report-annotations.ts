@@ -1,6 +1,6 @@
 import { toPrintable } from '../basics/printable.ts';
-import { describeEvaluation } from './describe-evaluation.ts';
-import type { Evaluation } from './evaluation.ts';
+import { describeEvaluation, groupByTitle } from './describe-evaluation.ts';
+import { type Evaluation, withAgent } from './evaluation.ts';
 
 /** How many annotations GitHub shows of one step. */
 const MAX_ANNOTATIONS = 10;
@@ -11,13 +11,18 @@ const MAX_ANNOTATIONS = 10;
  * a file in the repository.
  */
 export function writeAnnotations(evaluation: Evaluation, toPath: (file: string) => string): string[] {
-  const described = describeEvaluation(evaluation).scenarios;
-  const unmet = evaluation.scenarios.flatMap(({ name, file, line }, index) => {
-    const scenario = described[index];
-    if (!scenario || scenario.isGateMet) return [];
-    const why = scenario.trials.find(({ outcome }) => outcome !== 'passed')?.summary ?? '';
-    const place = file === null ? {} : { file: toPath(file), line: String(line ?? 1) };
-    return [writeCommand({ ...place, title: name }, `${scenario.gate}.${why === '' ? '' : `\n${why}`}`)];
+  // A scenario that several agents have not reached has one place.
+  const unmet = groupByTitle(describeEvaluation(evaluation).scenarios).flatMap(([title, own]) => {
+    const lines = own
+      .filter(({ isGateMet }) => !isGateMet)
+      .flatMap(({ agent, gate, trials }) => {
+        const why = trials.find(({ outcome }) => outcome !== 'passed')?.summary ?? '';
+        return [`${withAgent(agent, gate)}.`, ...(why === '' ? [] : [why])];
+      });
+    if (lines.length === 0) return [];
+    const { file = null, firstLine = null } = own[0] ?? {};
+    const place = file === null ? {} : { file: toPath(file), line: String(firstLine ?? 1) };
+    return [writeCommand({ ...place, title }, lines.join('\n'))];
   });
   if (unmet.length <= MAX_ANNOTATIONS) return unmet;
   const shown = unmet.slice(0, MAX_ANNOTATIONS - 1);

@@ -6,14 +6,18 @@ import { plural } from '../basics/text.ts';
 import { STORY_TITLE } from '../control/verdicts/story-lines.ts';
 import { packTrace, readInspectorParts } from '../server/http/trace-page.ts';
 import {
-  type Column,
+  type Cell,
   type DescribedEvaluation,
   type DescribedScenario,
   type DescribedTrial,
+  describeCommit,
   describeEvaluation,
   formatSeconds,
+  groupByTitle,
+  type Table,
+  type TableRow,
 } from './describe-evaluation.ts';
-import { describeUnmet, type Evaluation, listUnmet, type TrialReport } from './evaluation.ts';
+import { describeUnmet, type Evaluation, listUnmet, type Totals, type TrialReport } from './evaluation.ts';
 import { REPORT_STYLE } from './report-style.ts';
 
 /** Returns the name of a trial in a page and in names of files: the number of its scenario, and its own. */
@@ -93,13 +97,13 @@ export function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<strin
   const failedGroups = groups.filter(({ trials }) => trials[0]?.report.verdict === 'failed');
   const untoldGroups = groups.filter((group) => !failedGroups.includes(group));
   const note = all.some(({ hasRun }) => !hasRun)
-    ? '<p class="soft">The page would be too large with all traces; a trial without a link has none. The option --traces writes them all.</p>\n'
+    ? '<p class="soft">A trial without a link has no run here: a page has at most 64 MiB of traces, and a page of merged reports has none. The option --traces of a run writes them all.</p>\n'
     : '';
   const unmet = [...failed, ...untold];
   const others = all.filter(({ hasRun, report }) => hasRun && report.verdict === 'passed');
   return `<main id="report" class="report">
 ${writeSummary(evaluation, described)}
-${note}${writeTable(described, worstFirst(scenarios), groups)}
+${note}${described.agents ? writeTableByAgent(described, evaluation, scenarios, groups) : writeTable(described, worstFirst(scenarios), groups)}
 ${writeReasons('failed', `Failed trials (${failed.length})`, failedGroups, unmet)}
 ${writeReasons('untold', `Trials that cannot be told (${untold.length})`, untoldGroups, unmet)}
 <div hidden>
@@ -110,31 +114,67 @@ ${others.map((trial) => writeTrial(trial, unmet)).join('\n')}
 }
 
 /** Writes how many trials passed, as a sentence and as a bar, whether the gate is met, and what else is true of the run. */
-function writeSummary(evaluation: Evaluation, { totals }: DescribedEvaluation): string {
-  const { passed, failed, cannotTell, isGateMet, seed, startedAt, realTimeMs, scenarios } = evaluation;
-  const count = scenarios.reduce((sum, { gate }) => sum + gate.trials, 0);
+function writeSummary(evaluation: Evaluation, { totals, agents }: DescribedEvaluation): string {
+  const { passed, isGateMet, seed, startedAt, realTimeMs, scenarios, provenance } = evaluation;
+  const count = countWanted(scenarios);
+  const facts = [
+    ['Gate', isGateMet ? 'met' : 'not met', isGateMet ? 'good' : 'bad'],
+    ['Started', writeTime(startedAt), ''],
+    ['Took', formatSeconds(realTimeMs), ''],
+    ['Seed', String(seed), ''],
+    ...(provenance.git ? [['Commit', describeCommit(provenance.git).replace('the commit ', ''), ''] as const] : []),
+  ] as const;
+  const notes = [...totals.notes];
+  if (totals.gate !== null) notes.unshift(`${totals.gate}.`);
+  if (totals.missing !== null) notes.unshift(totals.missing);
+  const share = count === 0 ? 'Nothing was run' : `${formatPercent(passed / count)} passed`;
+  const title = agents === null || count === 0 ? share : `${agents.rows.length} agents`;
+  return `<header>
+<h1><span>Evaluation</span> ${escapeHtml(title)}</h1>
+${agents === null ? writeBar(evaluation, count) : writeAgents(agents, evaluation)}
+<p class="counts">${escapeHtml(totals.counts)}</p>
+<dl>${facts.map(([name, value, tone]) => `<div><dt>${name}</dt><dd class="${tone}">${escapeHtml(value)}</dd></div>`).join('')}</dl>
+<ul class="notes">${notes.map((each) => `<li>${escapeHtml(each)}</li>`).join('')}</ul>
+</header>`;
+}
+
+/** Counts the trials that were to be run. */
+function countWanted(scenarios: Evaluation['scenarios']): number {
+  return scenarios.reduce((sum, { gate }) => sum + gate.trials, 0);
+}
+
+/** Writes how many of all trials passed, failed and cannot be told, as a bar. What was not run is left empty. */
+function writeBar({ passed, failed, cannotTell }: Totals, count: number): string {
   let start = 0;
   const parts = Object.entries({ passed, failed, 'not-judged': cannotTell }).map(([kind, width]) => {
     const part = `<rect class="${kind}" x="${start}" width="${width}" height="1"/>`;
     start += width;
     return part;
   });
-  const facts = [
-    ['Gate', isGateMet ? 'met' : 'not met', isGateMet ? 'good' : 'bad'],
-    ['Started', writeTime(startedAt), ''],
-    ['Took', formatSeconds(realTimeMs), ''],
-    ['Seed', String(seed), ''],
-  ] as const;
-  const notes = [...totals.notes];
-  if (totals.gate !== null) notes.unshift(`${totals.gate}.`);
-  if (totals.missing !== null) notes.unshift(totals.missing);
-  return `<header>
-<h1><span>Evaluation</span> ${escapeHtml(count === 0 ? 'Nothing was run' : `${formatPercent(passed / count)} passed`)}</h1>
-<svg class="share" viewBox="0 0 ${Math.max(1, count)} 1" preserveAspectRatio="none" aria-hidden="true">${parts.join('')}</svg>
-<p class="counts">${escapeHtml(totals.counts)}</p>
-<dl>${facts.map(([name, value, tone]) => `<div><dt>${name}</dt><dd class="${tone}">${escapeHtml(value)}</dd></div>`).join('')}</dl>
-<ul class="notes">${notes.map((each) => `<li>${escapeHtml(each)}</li>`).join('')}</ul>
-</header>`;
+  return `<svg class="share" viewBox="0 0 ${Math.max(1, count)} 1" preserveAspectRatio="none" aria-hidden="true">${parts.join('')}</svg>`;
+}
+
+/** Writes the table of the agents, each with the bar of its trials. */
+function writeAgents({ titles, rows }: Table, { agents, scenarios }: Evaluation): string {
+  const ids = ['agent', 'passed', 'silent', 'gates', 'utility', 'attacks', 'time', 'requests'] as const;
+  const shown = titles.map((_, index) => isTold(ids[index], index, rows));
+  const heads = titles.flatMap((title, index) => (shown[index] ? writeHead(ids[index] ?? 'agent', title) : []));
+  const lines = rows.map(({ cells, isGateMet }, row) => {
+    const agent = agents[row];
+    const own = scenarios.filter((scenario) => scenario.agent === agent?.name);
+    const [name, ...others] = cells;
+    const tds = others.flatMap((cell, index) => (shown[index + 1] ? writeCell(ids[index + 1] ?? 'agent', cell) : []));
+    const [passed, , gates] = others;
+    const line = `<span class="line${isGateMet ? '' : ' bad'}">${escapeHtml(`${passed?.value} passed · gates: ${gates?.value}`)}</span>`;
+    const bar = agent ? writeBar(agent, countWanted(own)) : '';
+    return `<tr class="${isGateMet ? '' : 'unmet'}"><th scope="row"><span class="title"><bdi>${escapeHtml(name?.value ?? '')}</bdi></span>${bar}${line}</th>${tds.join('')}</tr>`;
+  });
+  return `<table class="agents">
+<thead><tr>${heads.join('')}</tr></thead>
+<tbody>
+${lines.join('\n')}
+</tbody>
+</table>`;
 }
 
 /** Writes a time as `28 Nov 2026, 21:26 UTC`. */
@@ -176,10 +216,15 @@ function groupByReason(trials: readonly ShownTrial[]): ReasonGroup[] {
 
 const MARKS = { passed: '●', failed: '✕', silent: '?', 'not judged': '?' } as const;
 
-/** Whether a column says something of at least one scenario. Many runs have no twin, and nothing silent. */
-function isTold({ id }: Column, index: number, scenarios: readonly ShownScenario[]): boolean {
+/** Whether a column says something in at least one row. Many runs have no twin, and nothing silent. */
+function isTold(id: string | undefined, index: number, rows: readonly TableRow[]): boolean {
   if (id !== 'silent' && id !== 'utility' && id !== 'attacks') return true;
-  return scenarios.some(({ described }) => !['-', '0'].includes(described.cells[index]?.value ?? '-'));
+  return rows.some(({ cells }) => !['-', '0'].includes(cells[index]?.value ?? '-'));
+}
+
+function writeCell(id: string, { value, besides }: Cell): string {
+  const more = besides === '' ? '' : ` <span class="besides">${escapeHtml(besides)}</span>`;
+  return `<td class="column-${id}">${value === '-' ? '<span class="soft">-</span>' : escapeHtml(value)}${more}</td>`;
 }
 
 function writeTable(
@@ -187,23 +232,68 @@ function writeTable(
   scenarios: readonly ShownScenario[],
   groups: readonly ReasonGroup[],
 ): string {
-  const shown = columns.map((column, index) => isTold(column, index, scenarios));
+  const own = scenarios.map(({ described }) => described);
+  const shown = columns.map(({ id }, index) => isTold(id, index, own));
   const heads = columns.filter((_, index) => shown[index]).map(({ id, title }) => writeHead(id, title));
   const rows = scenarios.map(({ described, trials }) => {
     const isBad = trials.some(({ report }) => report.verdict !== 'passed');
     const classes = [described.isGateMet ? '' : 'unmet', isBad ? 'has-failures' : ''].filter((each) => each !== '');
-    const cells = described.cells.flatMap(({ value, besides }, index) => {
-      const interval = besides === '' ? '' : ` <span class="besides">${escapeHtml(besides)}</span>`;
-      return index === 0 || !shown[index]
-        ? []
-        : `<td class="column-${columns[index]?.id}">${value === '-' ? '<span class="soft">-</span>' : escapeHtml(value)}${interval}</td>`;
-    });
-    return `<tr class="${classes.join(' ')}">${writeName(described, trials, groups)}${cells.join('')}</tr>`;
+    const cells = described.cells.flatMap((cell, index) =>
+      index === 0 || !shown[index] ? [] : writeCell(columns[index]?.id ?? '', cell),
+    );
+    const tone = described.isGateMet ? '' : ' bad';
+    const results =
+      `<span class="dots">${trials.map(writeDot).join('')}</span>` +
+      `<span class="line${tone}">${escapeHtml(described.line)}</span>`;
+    return `<tr class="${classes.join(' ')}">${writeName(described, trials, groups, results)}${cells.join('')}</tr>`;
   });
+  return writeScenarioTable(heads, rows);
+}
+
+/** Writes the scenarios with a column for each agent. The worst stand first: by what the worst agent has reached, then all. */
+function writeTableByAgent(
+  { table }: DescribedEvaluation,
+  { agents }: Evaluation,
+  scenarios: readonly ShownScenario[],
+  groups: readonly ReasonGroup[],
+): string {
+  const ofTitle = new Map(groupByTitle(scenarios.map((each) => ({ ...each, title: each.described.title }))));
+  const passedOf = (title: string) => {
+    const trials = (ofTitle.get(title) ?? []).flatMap((each) => each.trials);
+    return trials.filter(({ report }) => report.verdict === 'passed').length / Math.max(1, trials.length);
+  };
+  const shares = new Map([...ofTitle.keys()].map((title) => [title, passedOf(title)]));
+  const shareOf = ({ described }: ShownScenario) => shares.get(described.title) ?? 0;
+  const byShare = [...scenarios].sort((one, other) => shareOf(one) - shareOf(other));
+  const worst = worstFirst(byShare).map(({ described }) => described.title);
+  const rows = [...new Set(worst)].map((title) => {
+    const own = ofTitle.get(title) ?? [];
+    const trials = own.flatMap((each) => each.trials);
+    const isBad = trials.some(({ report }) => report.verdict !== 'passed');
+    const cells = agents.map(({ name }) => {
+      const scenario = own.find(({ described }) => described.agent === name);
+      if (!scenario) return '<td class="result"><span class="soft">-</span></td>';
+      const { result, isGateMet } = scenario.described;
+      const besides = result.besides === '' ? '' : `<span class="besides"> ${escapeHtml(result.besides)}</span>`;
+      return (
+        `<td class="result${isGateMet ? '' : ' bad'}"><span class="agent"><bdi>${escapeHtml(name ?? '')}</bdi></span> ` +
+        `<span class="dots">${scenario.trials.map(writeDot).join('')}</span> ` +
+        `<span class="count">${escapeHtml(result.value)}${besides}${isGateMet ? '' : ', not met'}</span></td>`
+      );
+    });
+    const [first] = own;
+    const head = first ? writeName(first.described, trials, groups, '') : '';
+    return `<tr class="${isBad ? 'has-failures' : ''}">${head}${cells.join('')}</tr>`;
+  });
+  const heads = table.titles.map((title, index) => writeHead(index === 0 ? 'name' : 'result', title));
+  return writeScenarioTable(heads, rows, 'by-agent');
+}
+
+function writeScenarioTable(heads: readonly string[], rows: readonly string[], kind = ''): string {
   return `<section aria-labelledby="scenarios">
-<div class="head"><h2 id="scenarios">Scenarios (${scenarios.length})</h2>
+<div class="head"><h2 id="scenarios">Scenarios (${rows.length})</h2>
 <label class="check"><input type="checkbox" role="switch" id="only-failures"> Only failures</label></div>
-<table>
+<table class="${kind}">
 <thead><tr>${heads.join('')}</tr></thead>
 <tbody>
 ${rows.join('\n')}
@@ -213,17 +303,21 @@ ${rows.join('\n')}
 }
 
 /** Writes the head of a column. What is in brackets is hidden where there is little room. */
-function writeHead(id: Column['id'], title: string): string {
+function writeHead(id: string, title: string): string {
   const [name = '', besides] = title.split(' (');
   const more = besides === undefined ? '' : ` <span class="besides">(${escapeHtml(besides)}</span>`;
   return `<th scope="col" class="column-${id}">${escapeHtml(name)}${more}</th>`;
 }
 
-/** Writes the first cell of a scenario: its name, which opens its description, its trials as dots, and why most of those that did not pass did not. */
+/**
+ * Writes the first cell of a scenario: its name, which opens its description, `results`, and why most of the trials that did
+ * not pass did not.
+ */
 function writeName(
-  { name, description, line, isGateMet }: DescribedScenario,
+  { title: name, description }: DescribedScenario,
   trials: readonly ShownTrial[],
   groups: readonly ReasonGroup[],
+  results: string,
 ): string {
   const own = groups
     .map((group) => ({ ...group, count: group.trials.filter((each) => trials.includes(each)).length }))
@@ -240,18 +334,15 @@ function writeName(
     description === null
       ? `<span class="title">${title}</span>`
       : `<details><summary class="title">${title}</summary><p class="soft">${escapeHtml(description)}</p></details>`;
-  const tone = isGateMet ? '' : ' bad';
-  return (
-    `<th scope="row">${head}<span class="dots">${trials.map(writeDot).join('')}</span>` +
-    `<span class="line${tone}">${escapeHtml(line)}</span>${why}</th>`
-  );
+  return `<th scope="row">${head}${results}${why}</th>`;
 }
 
-function writeDot({ key, described, hasRun }: ShownTrial): string {
+function writeDot({ key, scenario, described, hasRun }: ShownTrial): string {
   const { number, outcome, word, summary } = described;
   const kind = outcome.replace(' ', '-');
   const mark = `<span aria-hidden="true">${MARKS[outcome]}</span>`;
-  const said = `Trial ${number}: ${word}`;
+  const trial = scenario.agent === null ? 'Trial' : `${scenario.agent}, trial`;
+  const said = `${trial} ${number}: ${word}`;
   const reason = summary === '' ? '' : `. ${summary}`;
   const title = escapeHtml(said + reason);
   return hasRun

@@ -13,8 +13,6 @@ export const evaluationSchema = lazy((): z.ZodType<Evaluation> => {
   const shard = z.strictObject({ index: z.int().min(1), count: z.int().min(1) }).nullable();
   const provenance = z
     .strictObject({
-      command: z.array(text).nullable(),
-      agentUrl: text.nullable(),
       git: z.strictObject({ commit: text, isClean: z.boolean() }).nullable(),
       node: text,
       platform: text,
@@ -62,6 +60,7 @@ export const evaluationSchema = lazy((): z.ZodType<Evaluation> => {
   const scenario = z
     .strictObject({
       name: text,
+      agent: text.nullable().describe('The name of the agent; null for the only agent of a run, if it has none.'),
       description: text.nullable(),
       file: text.nullable(),
       line: z.int().min(1).nullable(),
@@ -87,6 +86,27 @@ export const evaluationSchema = lazy((): z.ZodType<Evaluation> => {
       medianRequests: z.number().min(0).nullable(),
     })
     .meta({ id: 'scenario' });
+  const totals = {
+    isGateMet: z.boolean(),
+    passed: count,
+    failed: count,
+    cannotTell: count,
+    silent: count,
+    leastSilenceMs: z.number().min(0).nullable(),
+    utility: share.nullable(),
+    utilityInterval: interval,
+    attackSuccess: share.nullable(),
+    attackSuccessInterval: interval,
+  };
+  const agent = z
+    .strictObject({
+      name: text.nullable(),
+      command: z.array(text).nullable(),
+      url: text.nullable(),
+      stoppedAfter: count.nullable(),
+      ...totals,
+    })
+    .meta({ id: 'agent' });
   return z.strictObject({
     type: z.literal('evaluation'),
     version: z.literal(REPORT_VERSION),
@@ -96,20 +116,12 @@ export const evaluationSchema = lazy((): z.ZodType<Evaluation> => {
     realTimeMs: z.number().min(0),
     seed: count,
     k: z.int().min(1),
-    isGateMet: z.boolean(),
-    scenarios: z.array(scenario),
-    passed: count,
-    failed: count,
-    cannotTell: count,
-    silent: count,
-    leastSilenceMs: z.number().min(0).nullable(),
+    agents: z.array(agent).min(1),
+    scenarios: z.array(scenario).describe('Each scenario with each agent.'),
+    ...totals,
     stoppedAfter: count.nullable(),
     missingShards: z.array(z.int().min(1)),
     notes: z.array(text),
-    utility: share.nullable(),
-    utilityInterval: interval,
-    attackSuccess: share.nullable(),
-    attackSuccessInterval: interval,
   });
 });
 

@@ -22,9 +22,7 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .report thead th:first-child, .report tbody th { width: 100%; max-width: 0; padding-left: 0; text-align: left; font-weight: 400; color: var(--text); white-space: normal; overflow-wrap: anywhere; }
 .report thead th:first-child { color: var(--soft); }
 .report .title { display: block; font-weight: 600; }
-.report summary.title { list-style: none; }
-.report summary.title::after { content: " ▸"; line-height: 0; color: var(--soft); }
-.report details[open] > summary.title::after { content: " ▾"; }
+.report summary.title { padding: 0; }
 .report th p { margin: 0.15rem 0 var(--gap-1); max-width: 44rem; font-size: var(--small); }
 .report .line { display: none; }
 .report .besides { color: var(--soft); }
@@ -43,6 +41,19 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 .report .why a:hover { color: var(--text); text-decoration: underline; }
 .report:has(#only-failures:checked) tbody tr:not(.has-failures) { display: none; }
 .report .check { gap: 0.5rem; min-height: 2rem; cursor: pointer; }
+
+.report .agents { margin: var(--gap-4) 0; }
+.report .agents .share { height: 0.6rem; margin: var(--gap-1) 0 0; }
+.report .agents .unmet .column-gates { color: var(--bad); font-weight: 600; }
+.report .by-agent { table-layout: fixed; }
+.report .by-agent :is(thead th:first-child, tbody th) { width: 34%; max-width: none; }
+.report .by-agent :is(thead th:not(:first-child), td) { text-align: left; overflow-wrap: anywhere; }
+.report .by-agent thead th { white-space: normal; }
+.report .by-agent .dots { margin-top: -0.1rem; }
+.report .by-agent .agent { display: none; }
+.report .by-agent .count { font-size: var(--small); color: var(--soft); white-space: normal; }
+.report .by-agent .bad .count { color: var(--bad); font-weight: 600; }
+.report .by-agent .bad .besides { color: inherit; }
 
 .report summary { cursor: pointer; overflow-wrap: anywhere; }
 .report .group { border: 1px solid var(--line); border-radius: 12px; margin-top: var(--gap-2); background: var(--back); }
@@ -83,6 +94,7 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
 
 @media screen and (max-width: 1279px) {
   .report .besides { display: none; }
+  .report .by-agent .dots { max-width: 8.8rem; }
 }
 @media (max-width: 1100px) {
   .report :is(th, td) { padding-left: 0.9rem; }
@@ -97,6 +109,11 @@ body:has(> .report) { display: block; height: auto; overflow: visible; }
   .report td { display: none; }
   .report .line { display: block; font-size: var(--small); color: var(--soft); white-space: nowrap; }
   .report .line.bad { color: var(--bad); }
+  .report .by-agent tbody tr > th:first-child { width: auto; }
+  .report .by-agent td { display: grid; grid-template-columns: 5.5rem auto minmax(0, 1fr); align-items: center; gap: 0 var(--gap-2); padding: var(--gap-1) 0; border: 0; }
+  .report .by-agent .agent { display: block; font-size: var(--small); color: var(--soft); }
+  .report .by-agent .dots { margin: 0; max-width: 10.2rem; }
+  .report .by-agent .count { white-space: nowrap; text-align: right; }
   .report .why { display: none; }
   .report .dot { min-width: 1.9rem; min-height: 1.9rem; line-height: 1.9rem; }
   .trial-slot { max-height: 36dvh; }

@@ -4,14 +4,22 @@ import { createNameCheck } from '../basics/named-error.ts';
 import { performance, RealDate } from '../basics/real-timers.ts';
 import { didYouMean } from '../basics/similar-names.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import type { CreateAgent } from './agent-driver.ts';
+import type { CreateAgent, TrialAgent } from './agent-driver.ts';
 import { EarlierTrials } from './earlier-trials.ts';
 import { Emulators } from './emulators.ts';
-import { createEvaluation, type Evaluation, type TrialReport, toTrialReport } from './evaluation.ts';
+import {
+  type AgentSource,
+  createEvaluation,
+  type Evaluation,
+  type TrialReport,
+  toTrialReport,
+  withAgent,
+} from './evaluation.ts';
 import { createIdleAgent } from './function-agent.ts';
+import { LastingAgent } from './lasting-agent.ts';
 import { type ParsedScenario, ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
 import { hashSuite, hashValue, type Provenance, readGitState, type Shard } from './provenance.ts';
-import { type RunShellCommand, runTrial, type TrialOutcome, type TrialScope, type TrialSettings } from './run-trial.ts';
+import { type RunShellCommand, runTrial, type TrialScope, type TrialSettings } from './run-trial.ts';
 
 /** How an evaluation is run. */
 export interface RunOptions {
@@ -29,11 +37,11 @@ export interface RunOptions {
   readonly k?: number | undefined;
   /** How many trials run at the same time. Default: the number of processors, at most 8. */
   readonly concurrency?: number | undefined;
-  /** Only scenarios whose names contain this text, with their twins. Default: all. */
+  /** Only scenarios whose names, or those of their twins, contain this text, with their twins. Default: all. */
   readonly only?: string | undefined;
   /** Only scenarios with one of these tags, with their twins. Default: all. */
   readonly tags?: readonly string[] | undefined;
-  /** After so many trials that did not pass, no further trial begins. Default: all trials run. */
+  /** After so many trials of an agent that did not pass, it gets no further trial. Default: all trials run. */
   readonly maxFailures?: number | undefined;
   /** The seed of the samples, ids and domains: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
@@ -48,32 +56,42 @@ export interface RunOptions {
   readonly fixtures?: FixtureInput | undefined;
 }
 
-/** What a program that runs an evaluation adds. */
-export interface RunDetails extends RunOptions {
-  readonly createAgent: CreateAgent;
-  /** The command of the agent, for the report; undefined if it has none. */
+/** An agent that is evaluated. */
+export interface RunAgent {
+  /** Its name; undefined for the only agent of a run, if it has none. */
+  readonly name?: string | undefined;
+  /** Its command, for the report; undefined if it has none. */
   readonly command?: readonly string[] | undefined;
   /** The URL of an agent that runs already, for the report. */
-  readonly agentUrl?: string | undefined;
-  /** The part of the chosen scenarios that is run. Default: all of them. */
-  readonly shard?: Shard | undefined;
-  /** Whether one agent serves all trials, one after the other, with the whole emulator. */
-  readonly isShared?: boolean | undefined;
+  readonly url?: string | undefined;
+  readonly createAgent: CreateAgent;
+  /** Only for a run with `isShared`: starts the agent that serves all trials in its emulator. */
+  readonly startShared?: ((scope: TrialScope) => Promise<TrialAgent>) | undefined;
   /** Whether a shared agent knows the keys of the fixture, which are then not replaced. */
   readonly keepsSecrets?: boolean | undefined;
-  /** The port of the emulator; 0 for a free one. */
+}
+
+/** What a program that runs an evaluation adds. */
+export interface RunDetails extends RunOptions {
+  /** The agents; of several, each has a name. */
+  readonly agents: readonly RunAgent[];
+  /** The part of the chosen scenarios that is run. Default: all of them. */
+  readonly shard?: Shard | undefined;
+  /** Whether each agent is started once, and serves its trials one after the other, with a whole emulator. */
+  readonly isShared?: boolean | undefined;
+  /** The port of the first emulator or, with `isShared`, of that of each agent; 0 for a free one. */
   readonly port?: number | undefined;
   readonly runCommand: RunShellCommand;
   readonly signal?: AbortSignal | undefined;
   /** Is called after each trial; the trace can be read until it returns. */
   readonly onTrial?: ((done: FinishedTrial) => void | Promise<void>) | undefined;
-  /** Is called with the emulator of a shared agent, before the first trial. */
-  readonly onShared?: ((scope: TrialScope) => Promise<void>) | undefined;
 }
 
 /** A trial that has ended. */
 export interface FinishedTrial {
   readonly scenario: ParsedScenario;
+  /** The name of the agent; null if it has none. */
+  readonly agent: string | null;
   readonly report: TrialReport;
   /** How many trials have ended so far, and how many there are. */
   readonly done: number;
@@ -97,13 +115,14 @@ export class IdleError extends Error {
 }
 
 /**
- * Runs every scenario, and its twin, with an agent.
+ * Runs every scenario, and its twin, with each agent. The trials of a scenario with the same number have the same mails, ids
+ * and times for each agent, so that they can be compared in pairs.
  *
- * @throws {IdleError} before the agent is started, if one that does nothing would pass a scenario. @throws
+ * @throws {IdleError} before an agent is started, if one that does nothing would pass a scenario. @throws
  *   {ScenarioError} if no scenario is chosen, and for a mistake that shows only when a scenario runs.
  */
 export async function runEvaluation(scenarios: readonly ParsedScenario[], details: RunDetails): Promise<Evaluation> {
-  const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, maxFailures, isShared = false } = details;
+  const { agents, repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, maxFailures, isShared = false } = details;
   const suite = chooseScenarios(scenarios, details);
   const { index, count } = details.shard ?? { index: 1, count: 1 };
   // Those of each shard lie apart, because neighbours are often alike and take as long.
@@ -120,8 +139,6 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   const concurrency = isShared ? 1 : (details.concurrency ?? Math.min(availableParallelism(), 8));
   const servesMail = chosen.some(({ agent, twin }) => [agent, twin?.agent].some((each) => each?.told === 'imap'));
   const provenance: Provenance = {
-    command: details.command ?? null,
-    agentUrl: details.agentUrl === undefined ? null : withoutPassword(details.agentUrl),
     git: await readGitState(),
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
@@ -134,69 +151,95 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     suite: { scenarios: suite.length, hash: hashSuite(suite) },
     shard: details.shard ?? null,
   };
-  await using emulators = new Emulators({
-    fixtures: details.fixtures,
-    port: details.port,
-    servesMail,
-    keepsSecrets: details.keepsSecrets,
-    sharedMayControl: chosen.every(({ agent }) => agent.control),
-  });
-  // The shared emulator is started first, because it is the one that has the wanted port.
-  if (isShared) await emulators.shared();
-  await refuseIdleScenarios(chosen, emulators, settings, concurrency);
-  if (isShared && chosen.length > 0) {
-    await details.onShared?.(await emulators.shared());
-    await emulators.keep();
-  }
-  const startedAt = new RealDate().toISOString();
-  const startedMs = performance.now();
   const runs = chosen.flatMap((scenario) => (scenario.twin ? [scenario, scenario.twin] : [scenario]));
-  const jobs = runs.flatMap((scenario) =>
-    Array.from({ length: repeat }, (_, index) => ({ scenario, number: index + 1 })),
-  );
-  const reports = new Map<ParsedScenario, TrialReport[]>(runs.map((scenario) => [scenario, []]));
-  const earlier = new EarlierTrials();
+  const results = runs.flatMap((scenario) => agents.map((agent) => ({ scenario, agent, trials: [] as TrialReport[] })));
+  const total = results.length * repeat;
   let done = 0;
-  let failures = 0;
-  await inParallel(jobs, concurrency, async ({ scenario, number }) => {
-    if (details.signal?.aborted || failures >= (maxFailures ?? Infinity)) return;
-    const trialSeed = seedOf(seed, scenario.name, number);
-    const finish = async (outcome: TrialOutcome) => {
-      const report = toTrialReport(number, trialSeed, outcome);
-      done += 1;
-      if (report.verdict !== 'passed') failures += 1;
-      await details.onTrial?.({ scenario, report, done, total: jobs.length, trace: outcome.trace });
-      return report;
+  const failures = new Map(agents.map((agent) => [agent, { count: 0, isStopped: false }]));
+  let startedAt: string | undefined;
+  let startedMs = 0;
+  // Agents in sandboxes run side by side, so that what else goes on is the same for all. Of agents that serve all trials,
+  // each has the whole emulator, one after the other.
+  for (const group of isShared ? agents.map((agent) => [agent]) : [agents]) {
+    await using emulators = new Emulators({
+      fixtures: details.fixtures,
+      port: details.port,
+      servesMail,
+      keepsSecrets: isShared && group.some(({ keepsSecrets = false }) => keepsSecrets),
+      sharedMayControl: chosen.every(({ agent }) => agent.control),
+    });
+    // The shared emulator is started first, because it is the one that has the wanted port.
+    if (isShared) await emulators.shared();
+    if (startedAt === undefined) await refuseIdleScenarios(chosen, emulators, settings, concurrency);
+    const [first] = group;
+    const lasting = chosen.length > 0 && isShared ? await first?.startShared?.(await emulators.shared()) : undefined;
+    if (startedAt === undefined) {
+      startedAt = new RealDate().toISOString();
+      startedMs = performance.now();
+    }
+    const earlier = new EarlierTrials();
+    const numbers = Array.from({ length: repeat }, (_, index) => index + 1);
+    const jobs = runs.flatMap((_, index) => {
+      const ofScenario = results.slice(index * agents.length, (index + 1) * agents.length);
+      const own = ofScenario.filter(({ agent }) => group.includes(agent));
+      return numbers.flatMap((number) => own.map((result) => ({ ...result, number })));
+    });
+    const runJob = async ({ scenario, agent, trials, number }: (typeof jobs)[number]) => {
+      const failed = failures.get(agent);
+      if (details.signal?.aborted || !failed) return;
+      if (failed.count >= (maxFailures ?? Infinity)) {
+        failed.isStopped = true;
+        return;
+      }
+      const trialSeed = seedOf(seed, scenario.name, number);
+      const runIn = async (scope: TrialScope) => {
+        const trialAgent = lasting ? new LastingAgent(lasting) : await agent.createAgent(scenario, number);
+        // Each trial of a shared agent has samples of its own, so that the code of one shows to which trial an act belongs.
+        const outcome = await runTrial(
+          scenario,
+          trialAgent,
+          scope,
+          isShared ? { ...settings, seed: trialSeed, earlier } : settings,
+        );
+        const report = toTrialReport(number, trialSeed, outcome);
+        done += 1;
+        if (report.verdict !== 'passed') failed.count += 1;
+        const { trace } = outcome;
+        await details.onTrial?.({ scenario, agent: agent.name ?? null, report, done, total, trace });
+        if (isShared) earlier.add(scope.mailbox);
+        trials.push(report);
+      };
+      if (!isShared) return emulators.withSandbox(scenario, { seed: trialSeed, agent: agents.indexOf(agent) }, runIn);
+      await emulators.restore(scenario);
+      await runIn(await emulators.shared());
     };
-    const runIn = async (scope: TrialScope) => {
-      const agent = await details.createAgent(scenario, number);
-      // Each trial of a shared agent has samples of its own, so that the code of one shows to which trial an act belongs.
-      const own = isShared ? { ...settings, seed: trialSeed, earlier } : settings;
-      const report = await finish(await runTrial(scenario, agent, scope, own));
-      if (isShared) earlier.add(scope.mailbox);
-      return report;
-    };
-    if (isShared) await emulators.restore(scenario);
-    const report = isShared
-      ? await runIn(await emulators.shared())
-      : await emulators.withSandbox(scenario, trialSeed, runIn);
-    reports.get(scenario)?.push(report);
-  });
-  const results = runs.map((scenario) => ({
-    scenario,
-    trials: (reports.get(scenario) ?? []).sort((a, b) => a.number - b.number),
-  }));
-  return createEvaluation(results, {
-    repeat,
-    require: details.require,
-    k: details.k,
-    provenance,
-    seed,
-    startedAt,
-    realTimeMs: Math.round(performance.now() - startedMs),
-    stoppedAfter: maxFailures !== undefined && failures >= maxFailures && done < jobs.length ? failures : null,
-    notes: details.keepsSecrets === true ? [KEEPS_SECRETS] : [],
-  });
+    try {
+      if (isShared && chosen.length > 0) await emulators.keep();
+      await inParallel(jobs, concurrency, runJob);
+    } finally {
+      await lasting?.stop();
+    }
+  }
+  for (const { trials } of results) trials.sort((one, other) => one.number - other.number);
+  return createEvaluation(
+    results.map(({ scenario, agent, trials }) => ({ scenario, agent: agent.name ?? null, trials })),
+    {
+      repeat,
+      agents: agents.map((agent): AgentSource => {
+        const { name = null, command = null, url } = agent;
+        const failed = failures.get(agent);
+        const stoppedAfter = failed?.isStopped ? failed.count : null;
+        return { name, command, url: url === undefined ? null : withoutPassword(url), stoppedAfter };
+      }),
+      require: details.require,
+      k: details.k,
+      provenance,
+      seed,
+      startedAt: startedAt ?? new RealDate().toISOString(),
+      realTimeMs: Math.round(performance.now() - startedMs),
+      notes: agents.filter(({ keepsSecrets }) => keepsSecrets).map(({ name = null }) => withAgent(name, KEEPS_SECRETS)),
+    },
+  );
 }
 
 /** Returns a URL without the name and the password in it. Places such as `{key}` stay as they are. */
@@ -221,7 +264,8 @@ function chooseScenarios(
   }
   const tagged = scenarios.filter((scenario) => tags === undefined || scenario.tags.some((tag) => tags.includes(tag)));
   const wanted = only?.toLowerCase();
-  const chosen = tagged.filter(({ name }) => wanted === undefined || name.toLowerCase().includes(wanted));
+  const isWanted = (name: string) => wanted === undefined || name.toLowerCase().includes(wanted);
+  const chosen = tagged.filter(({ name, twin }) => isWanted(name) || (twin !== undefined && isWanted(twin.name)));
   if (chosen.length > 0) return chosen;
   if (only === undefined) return refuse('There is no scenario');
   const having = tags === undefined ? '' : ` with the tag ${tags.join(' or ')}`;
@@ -238,16 +282,20 @@ async function refuseIdleScenarios(
   const idle: string[] = [];
   const mistakes: ScenarioProblem[] = [];
   const passes = async (scenario: ParsedScenario): Promise<boolean> =>
-    emulators.withSandbox(scenario, seedOf(settings.seed, `idle ${scenario.name}`, 0), async (scope) => {
-      const agent = await createIdleAgent(scenario, 0);
-      const outcome = await runTrial(scenario, agent, scope, { ...settings, isIdle: true });
-      // A step that is not possible has nothing to do with what the agent does, but for a mail that must be there.
-      if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !outcome.lacksSentMail) {
-        const { file, line, name } = scenario;
-        mistakes.push({ file, line, path: `${JSON.stringify(name)}:`, message: outcome.reason.replace(/\.$/, '') });
-      }
-      return outcome.verdict === 'passed';
-    });
+    emulators.withSandbox(
+      scenario,
+      { seed: seedOf(settings.seed, `idle ${scenario.name}`, 0), agent: 0 },
+      async (scope) => {
+        const agent = await createIdleAgent(scenario, 0);
+        const outcome = await runTrial(scenario, agent, scope, { ...settings, isIdle: true });
+        // A step that is not possible has nothing to do with what the agent does, but for a mail that must be there.
+        if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !outcome.lacksSentMail) {
+          const { file, line, name } = scenario;
+          mistakes.push({ file, line, path: `${JSON.stringify(name)}:`, message: outcome.reason.replace(/\.$/, '') });
+        }
+        return outcome.verdict === 'passed';
+      },
+    );
   await inParallel(scenarios, Math.max(concurrency, 4), async (scenario) => {
     const [isPassed, isTwinPassed] = [await passes(scenario), scenario.twin ? await passes(scenario.twin) : true];
     // A scenario and its twin belong together: what forbids shows nothing without what must be done.

@@ -119,6 +119,9 @@ const limitFields = () => ({
 /** The form of the names that steps give to mails. */
 export const MAIL_NAME = /^[\w-]+$/;
 
+/** The names of mails that every scenario has: the first and the last that a step delivered, and the latest that was sent. */
+export const RESERVED_NAMES: readonly string[] = ['first', 'last', 'sent'];
+
 const mailFields = () => ({
   /** The name of the mail that the step delivers, or of the first mail that the correspondent sends. */
   as: z

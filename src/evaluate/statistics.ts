@@ -71,6 +71,16 @@ export interface TwoRuns {
   readonly trialsBefore: number;
   readonly passedAfter: number;
   readonly trialsAfter: number;
+  /** How the pairs differ, if the trials of the two runs are compared in pairs; otherwise undefined. */
+  readonly pairs?: DifferentPairs | undefined;
+}
+
+/** How many pairs of trials have different results. Those that are alike show no difference. */
+export interface DifferentPairs {
+  /** In how many only the trial of the run before passed. */
+  readonly lost: number;
+  /** In how many only the trial of the run after passed. */
+  readonly gained: number;
 }
 
 /**
@@ -82,26 +92,52 @@ const RELATIVE_ERROR = 1e-7;
 /** What is less probable than this, compared with the most probable result, is left out: it changes no decision. */
 const NEGLIGIBLE = 1e-30;
 
-/** How probable each number is of trials that passed in the second run: `probabilities[0]` is that of `least`. */
+/** What could have come of two runs of the same agent, by chance alone. */
 interface Chances {
+  /** The number of the first result. */
   readonly least: number;
+  /** How probable each result is, from that of `least` on. */
   readonly probabilities: readonly number[];
+  /** The number of the result that was observed. */
+  readonly observed: number;
+  /** The number of the result that was to be expected. */
+  readonly expected: number;
 }
 
 /**
- * Returns how the trials that passed divide between two runs of the same agent: if nothing has changed, those of the
- * second run are a random choice from all of them, which is the hypergeometric distribution. The work grows with the root
- * of the number of trials.
+ * Returns how probable each result of two runs of the same agent is. The work grows with the root of the number of trials.
+ *
+ * - Of runs that are not compared in pairs, the result is the number of trials of the second run that passed. If nothing has
+ *   changed, these are a random choice from all that passed, which is the hypergeometric distribution.
+ * - Of pairs, it is the number of those that were gained. If nothing has changed, a pair with different results is as
+ *   probably gained as lost, which is the binomial distribution of 1/2.
  */
-function chancesOf({ passedBefore, trialsBefore, passedAfter, trialsAfter }: TwoRuns): Chances {
+function chancesOf({ passedBefore, trialsBefore, passedAfter, trialsAfter, pairs }: TwoRuns): Chances {
+  if (pairs) {
+    const different = pairs.lost + pairs.gained;
+    const ratioAfter = (gained: number) => (different - gained) / (gained + 1);
+    const range = { least: 0, most: different, middle: Math.floor(different / 2) };
+    return { ...spread(range, ratioAfter), observed: pairs.gained, expected: different / 2 };
+  }
   const passed = passedBefore + passedAfter;
   const least = Math.max(0, passed - trialsBefore);
   const most = Math.min(passed, trialsAfter);
   const mode = Math.floor(((passed + 1) * (trialsAfter + 1)) / (trialsBefore + trialsAfter + 2));
   const middle = Math.min(most, Math.max(least, mode));
-  // The ratio of the probability of `after` + 1 to that of `after`.
   const ratioAfter = (after: number) =>
     ((passed - after) * (trialsAfter - after)) / ((after + 1) * (trialsBefore - passed + after + 1));
+  const expected = (passed * trialsAfter) / (trialsBefore + trialsAfter);
+  return { ...spread({ least, most, middle }, ratioAfter), observed: passedAfter, expected };
+}
+
+/**
+ * Returns the probabilities of numbers from `least` to `most`, from the most probable one, `middle`, and the ratio of the
+ * probability of a number + 1 to that of the number.
+ */
+function spread(
+  { least, most, middle }: { readonly least: number; readonly most: number; readonly middle: number },
+  ratioAfter: (number: number) => number,
+): Pick<Chances, 'least' | 'probabilities'> {
   const below: number[] = [];
   for (let [after, weight] = [middle - 1, 1]; after >= least; after -= 1) {
     weight /= ratioAfter(after);
@@ -133,16 +169,38 @@ function sumOfAtMost(probabilities: Iterable<number>, given: number): number {
  * that are at most as probable as the given one, which is the two-sided value of R's `fisher.test` and of SciPy's
  * `fisher_exact`.
  */
-export function fisherExact(runs: TwoRuns): number {
-  const { least, probabilities } = chancesOf(runs);
-  return sumOfAtMost(probabilities, probabilities[runs.passedAfter - least] ?? 0);
+export function fisherExact({ pairs: _, ...runs }: TwoRuns): number {
+  return testExactly(runs);
 }
 
 /**
- * Returns the smallest value that `fisherExact` could have for so many trials, of which so many passed in both runs
- * together: that of the greatest difference.
+ * The exact test of McNemar, "Note on the Sampling Error of the Difference Between Correlated Proportions or Percentages"
+ * (Psychometrika 12, 1947), two-sided: how probable it is that two runs of the same agent differ in so many pairs, and at
+ * least so much in one direction, by chance. It is the binomial test of `gained` of all pairs that differ, as R's
+ * `binom.test(gained, lost + gained)` has it. What makes a trial hard for both agents does not disturb it.
  */
-export function leastFisherExact(runs: TwoRuns): number {
+export function mcNemarExact(pairs: DifferentPairs): number {
+  const { lost, gained } = pairs;
+  return testExactly({
+    passedBefore: lost,
+    trialsBefore: lost + gained,
+    passedAfter: gained,
+    trialsAfter: lost + gained,
+    pairs,
+  });
+}
+
+/** Tests two runs by `mcNemarExact` if they are compared in pairs, and by `fisherExact` otherwise. */
+export function testExactly(runs: TwoRuns): number {
+  const { least, probabilities, observed } = chancesOf(runs);
+  return sumOfAtMost(probabilities, probabilities[observed - least] ?? 0);
+}
+
+/**
+ * Returns the smallest value that `testExactly` could have for so many trials, of which so many passed in both runs
+ * together, or for so many pairs that differ: that of the greatest difference.
+ */
+export function leastExactly(runs: TwoRuns): number {
   const { probabilities } = chancesOf(runs);
   return sumOfAtMost(probabilities, Math.min(probabilities[0] ?? 1, probabilities.at(-1) ?? 1));
 }
@@ -164,15 +222,17 @@ const PARTS = 8;
  * Tests several scenarios together. `onTheWhole` is the exact conditional test of Cochran, Mantel and Haenszel for 2×2
  * tables, two-sided, as R's `mantelhaen.test(exact = TRUE)` has it; with one scenario it is Fisher's. It does not see
  * losses and gains that cancel out. `losses` and `gains` are tests of the same kind, one-sided, for the sum of the
- * distances from what was to be expected in those scenarios that are below, or above it.
+ * distances from what was to be expected in those scenarios that are below, or above it. Of pairs, `onTheWhole` is the
+ * exact test of McNemar for all pairs together.
  */
 export function testJointly(scenarios: readonly TwoRuns[]): JointTests {
   const strata = scenarios.map((runs) => {
-    const { least, probabilities } = chancesOf(runs);
-    const passed = runs.passedBefore + runs.passedAfter;
-    const expected = (passed * runs.trialsAfter) / (runs.trialsBefore + runs.trialsAfter);
-    const observed = Math.min(probabilities.length - 1, Math.max(0, runs.passedAfter - least));
-    return { observed, probabilities, expected: expected - least };
+    const { least, probabilities, observed, expected } = chancesOf(runs);
+    return {
+      observed: Math.min(probabilities.length - 1, Math.max(0, observed - least)),
+      probabilities,
+      expected: expected - least,
+    };
   });
   const sumOf = (score: (index: number, expected: number) => number) =>
     sumScores(

@@ -1,5 +1,4 @@
-import { type EvaluateOptions, prepareScenarios, type ScenarioInput } from './evaluate.ts';
-import type { EvaluatedAgent } from './function-agent.ts';
+import { type EvaluatedAgents, type EvaluateOptions, prepareScenarios, type ScenarioInput } from './evaluate.ts';
 
 /** How long the test of a scenario may take besides its trials, in milliseconds. */
 const EXTRA_MS = 30_000;
@@ -13,15 +12,16 @@ const EXTRA_MS = 30_000;
  * await testScenarios(agent, 'scenarios/', { repeat: 3 });
  */
 export async function testScenarios(
-  agent: EvaluatedAgent,
+  agent: EvaluatedAgents,
   scenarios: ScenarioInput,
   options: EvaluateOptions = {},
 ): Promise<void> {
   // Everything else here works in projects without vitest.
   const { test } = await import('vitest');
   const { repeat = 1, timeoutMs = 60_000 } = options;
+  const agents = typeof agent === 'function' ? 1 : Object.keys(agent).length;
+  const longestMs = 2 * agents * repeat * timeoutMs + EXTRA_MS;
   for (const { name, run } of await prepareScenarios(agent, scenarios, options)) {
-    const longestMs = 2 * repeat * timeoutMs + EXTRA_MS;
     test(name, { timeout: longestMs }, async () => {
       const result = await run();
       if (!result.isGateMet) throw new Error(String(result));

@@ -252,7 +252,7 @@ function* createCases(): Generator<Case> {
     [...steps, 2, 'as'],
     'last',
     [...steps, 2, 'as'],
-    'is already the name of a mail',
+    'first, last, sent are reserved',
   );
   yield at('a name with a space', [...steps, 2, 'as'], 'a b', [...steps, 2, 'as'], 'a name of letters');
   yield at(

@@ -87,6 +87,111 @@ test.for([
   },
 );
 
+/** The trials of one scenario: whether each passed. Trials with the same place have the same seed. */
+type Trials = readonly boolean[];
+
+function toReportOfTrials(scenarios: readonly Trials[], seeds: (index: number) => number = (index) => index) {
+  return {
+    scenarios: scenarios.map((trials, index) => ({
+      name: `s${index}`,
+      passed: trials.filter(Boolean).length,
+      failed: trials.filter((isPassed) => !isPassed).length,
+      trials: trials.map((isPassed, place) => ({
+        number: place + 1,
+        seed: seeds(place),
+        verdict: isPassed ? ('passed' as const) : ('failed' as const),
+      })),
+    })),
+  };
+}
+
+/** All ways in which so many pairs of trials can end: how many passed in both runs, only before, only after, in neither. */
+function* listTables(pairs: number): Generator<readonly [both: number, lost: number, gained: number, neither: number]> {
+  for (let both = 0; both <= pairs; both += 1)
+    for (let lost = 0; both + lost <= pairs; lost += 1)
+      for (let gained = 0; both + lost + gained <= pairs; gained += 1)
+        yield [both, lost, gained, pairs - both - lost - gained];
+}
+
+function toTrials([both, lost, gained, neither]: readonly [number, number, number, number]) {
+  const repeat = (count: number, value: boolean) => Array.from({ length: count }, () => value);
+  return {
+    before: [...repeat(both + lost, true), ...repeat(gained + neither, false)],
+    after: [...repeat(both, true), ...repeat(lost, false), ...repeat(gained, true), ...repeat(neither, false)],
+  };
+}
+
+test.for([5, 6, 7, 10, 14])(
+  'of pairs of trials too, at most 5 %% find a change if there is none: %i pairs',
+  (pairs) => {
+    const factorial = (number: number): number => (number < 2 ? 1 : number * factorial(number - 1));
+    const found = [...listTables(pairs)].filter((table) => {
+      const { before, after } = toTrials(table);
+      return findsAny(compareEvaluations(toReportOfTrials([before]), toReportOfTrials([after])));
+    });
+    // Some trials are harder than others, for both agents: easy ones pass with one probability, hard ones with another.
+    for (const [easy, hard] of [
+      [0.5, 0.5],
+      [0.9, 0.9],
+      [0.95, 0.2],
+      [0.7, 0.1],
+      [1, 0.5],
+      [0.8, 0],
+    ] as const) {
+      const mean = (value: (share: number) => number) => (value(easy) + value(hard)) / 2;
+      const [both, one, neither] = [mean((p) => p * p), mean((p) => p * (1 - p)), mean((p) => (1 - p) ** 2)];
+      const alarms = found.reduce((sum, table) => {
+        const ways = table.reduce((all, count) => all / factorial(count), factorial(pairs));
+        return sum + ways * both ** table[0] * one ** (table[1] + table[2]) * neither ** table[3];
+      }, 0);
+      expect(alarms, `${easy} and ${hard}`).toBeLessThanOrEqual(0.05);
+    }
+  },
+);
+
+test('trials are compared in pairs if both runs have the same ones and enough, and the text says so', () => {
+  const trials = (pattern: string) => [...pattern].map((each) => each === '+');
+  const [before, after] = [trials('+++++++++------'), trials('+++++++++++++++')];
+  // All six that failed pass now, and none was lost.
+  const paired = compareEvaluations(toReportOfTrials([before]), toReportOfTrials([after]));
+  expect(paired.scenarios[0]).toMatchObject({ change: 'better', pairs: { lost: 0, gained: 6 }, adjustedP: 0.03125 });
+  expect(paired.notes).toEqual([
+    'The trials of 1 scenario are compared in pairs of the same number and seed, by the exact test of McNemar.',
+  ]);
+  const otherSeeds = compareEvaluations(
+    toReportOfTrials([before]),
+    toReportOfTrials([after], (index) => index + 1),
+  );
+  expect(otherSeeds.scenarios[0]?.pairs).toBeUndefined();
+  expect(otherSeeds.notes).toEqual([
+    'The trials of 1 scenario are no pairs, because their seeds or numbers are not the same.',
+  ]);
+  const few = compareEvaluations(toReportOfTrials([trials('+++++')]), toReportOfTrials([trials('-----')]));
+  expect(few.scenarios[0]).toMatchObject({ change: 'worse', pairs: undefined });
+  expect(few.notes).toEqual([
+    'The trials of 1 scenario are not compared in pairs, because fewer than 6 pairs cannot show even a complete change.',
+  ]);
+  const mixed = compareEvaluations(toReportOfTrials([trials('++++++----')]), toReportOfTrials([trials('+++---+---')]));
+  expect(writeComparison(mixed)).toContain(
+    's0: 6/10 (60 %) → 4/10 (40 %), 3 lost and 1 gained, p = 1.000; these trials could have shown a fall to 0/10; this difference needs ',
+  );
+});
+
+test('what pairs could have shown is what they show, if nothing else turns around', () => {
+  for (const passed of [10, 8, 6]) {
+    const before = Array.from({ length: 10 }, (_, index) => index < passed);
+    const changeTo = (after: number) =>
+      compareEvaluations(
+        toReportOfTrials([before]),
+        toReportOfTrials([Array.from({ length: 10 }, (_, index) => index < after)]),
+      ).scenarios[0];
+    const { worseFrom, betterFrom } = changeTo(passed) ?? {};
+    const changes = Array.from({ length: 11 }, (_, after) => changeTo(after)?.change ?? '');
+    expect(changes.lastIndexOf('worse')).toBe(worseFrom ?? -1);
+    expect(changes.indexOf('better')).toBe(betterFrom ?? -1);
+  }
+});
+
 /** How probable it is that a trial of each of 24 scenarios passes, for agents of several kinds. */
 const AGENTS = {
   'that is middling': Array.from({ length: 24 }, () => 0.5),

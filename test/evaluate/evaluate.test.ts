@@ -346,6 +346,9 @@ test('a run chooses scenarios by their tags, with their twins', async () => {
     (await evaluate(replier, all, { ...QUICK, tags })).scenarios.map(({ name }) => name);
   expect(await namesWith(['security'])).toEqual(['b', 'b (twin)']);
   expect(await namesWith(['security', 'slow'])).toEqual(['a', 'b', 'b (twin)']);
+  const only = async (text: string) =>
+    (await evaluate(replier, all, { ...QUICK, only: text })).scenarios.map(({ name }) => name);
+  expect(await only('(twin)')).toEqual(['b', 'b (twin)']);
   await expect(namesWith(['securty'])).rejects.toThrow(
     'has no scenario with the tag "securty"; did you mean security?',
   );

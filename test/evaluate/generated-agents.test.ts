@@ -201,7 +201,7 @@ async function run(built: readonly Built[]): Promise<Map<Built, TrialReport>> {
     return createFunctionAgent(functionOf(each))(scenario, number);
   };
   const scenarios = parseScenarios([{ value: built.map(scenarioOf) }]);
-  const options = { quietMs: QUIET_MS, concurrency: 32, createAgent, runCommand: runShellCommand };
+  const options = { quietMs: QUIET_MS, concurrency: 32, agents: [{ createAgent }], runCommand: runShellCommand };
   const { scenarios: results } = await runEvaluation(scenarios, options);
   return new Map(results.map(({ name, trials }) => [byName.get(name) as Built, trials[0] as TrialReport]));
 }

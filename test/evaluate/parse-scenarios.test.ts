@@ -109,7 +109,7 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
   ],
   ['subject: Where', 'subjct: Where', 'a.yaml:7: $.steps[0].deliver.subjct is unknown; did you mean subject?'],
   ['from: dana@customer.test', 'from: dana', 'a.yaml:7: $.steps[0].deliver.from must be'],
-  ['as: question', 'as: first', 'a.yaml:8: $.steps[0].as is already the name of a mail'],
+  ['as: question', 'as: first', 'a.yaml:8: $.steps[0].as must be another name, because first, last, sent are reserved'],
   [
     '- correspondent',
     '- corespondent',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Locator } from 'playwright-core';
 import { type TestContext, test, vi } from 'vitest';
-import { evaluate, type Scenario } from '../../src/evaluate/index.ts';
+import { type EvaluatedAgents, evaluate, type Scenario } from '../../src/evaluate/index.ts';
 import { trialKey, writeEvaluationPage } from '../../src/evaluate/report-html.ts';
 import { findViolations } from '../inspector/find-violations.ts';
 import { useBrowser } from '../support/browser.ts';
@@ -40,18 +40,31 @@ const TWICE: Omit<Scenario, 'name'> = {
 };
 
 /** Runs scenarios, and opens a page in which their report can be loaded. Only first trials have a run. */
-async function openReport(context: TestContext, width: number, { scenarios = SCENARIOS, repeat = 2 } = {}) {
+async function openReport(
+  context: TestContext,
+  width: number,
+  {
+    scenarios = SCENARIOS,
+    repeat = 2,
+    agent = replier,
+  }: { scenarios?: Scenario[]; repeat?: number; agent?: EvaluatedAgents } = {},
+) {
   const traces = new Map<string, string>();
-  const evaluation = await evaluate(replier, scenarios, {
+  const evaluation = await evaluate(agent, scenarios, {
     repeat,
     quietMs: 300,
-    onTrial({ scenario, trial, trace }) {
-      const index = scenarios.findIndex(({ name }) => name === scenario);
-      if (trial.number === 1) traces.set(trialKey(index, trial.number), trace);
+    onTrial({ agent, scenario, trial, trace }) {
+      traces.set(JSON.stringify([agent, scenario, trial.number]), trace);
     },
   });
   const file = join(await makeFolder(context), 'report.html');
-  await writeFile(file, [...(await writeEvaluationPage(evaluation, (key) => traces.get(key)))].join(''));
+  const byKey = new Map(
+    evaluation.scenarios.map((each, index) => [
+      trialKey(index, 1),
+      traces.get(JSON.stringify([each.agent, each.name, 1])),
+    ]),
+  );
+  await writeFile(file, [...(await writeEvaluationPage(evaluation, (key) => byKey.get(key)))].join(''));
   const profile = await openProfile(context);
   const page = await profile.newPage();
   await page.setViewportSize({ width, height: 900 });
@@ -130,6 +143,39 @@ test.for([1440, 1024, 390])(
       /^Trial 1: failed, open its run\. Not so: /,
     );
     expect(requested.filter((url) => !/^(?:file|data):/.test(url))).toEqual([]);
+    expect(problems).toEqual([]);
+  },
+);
+
+test.for([1440, 1024, 390])(
+  'the page of several agents has a bar and a column for each, at %i pixels',
+  async (width, context) => {
+    const agent = { careful: replier, 'says-nothing': () => undefined };
+    const { page, url, problems } = await openReport(context, width, { agent });
+    const { expect } = context;
+    await page.goto(url);
+    await page.getByRole('heading', { name: '2 agents' }).waitFor();
+    expect(await page.locator('.agents .title').allInnerTexts()).toEqual(['careful', 'says-nothing']);
+    expect(await page.locator('.agents .share:visible').count()).toBe(2);
+    const rows = page.locator('.by-agent tbody tr');
+    // The worst is first: nobody can pass it.
+    expect(await rows.locator('.title bdi').allInnerTexts()).toEqual([
+      'Is impossible',
+      'Answers </script><b id="planted">once</b>',
+    ]);
+    expect(await rows.nth(1).locator('.dot').count()).toBe(4);
+    expect(await rows.nth(1).locator('.bad').innerText()).toContain('0/2');
+    // Which column belongs to whom is seen at every width.
+    const names = page.locator(width < 600 ? '.by-agent td .agent:visible' : '.by-agent thead th:visible');
+    expect((await names.allInnerTexts()).slice(width < 600 ? 0 : 1)).toContain('says-nothing');
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await findViolations(page)).toEqual([]);
+    await page
+      .getByRole('link', { name: /^says-nothing, trial 1: failed, open its run/ })
+      .first()
+      .click();
+    await page.getByText('Trace, read only').waitFor();
+    await page.getByText('says-nothing: ').first().waitFor();
     expect(problems).toEqual([]);
   },
 );

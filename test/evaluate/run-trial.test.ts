@@ -205,7 +205,7 @@ class ServedAgent implements TrialAgent {
 
 function runWith(createAgent: CreateAgent, scenarios: readonly Scenario[], options: RunOptions) {
   const parsed = parseScenarios([{ value: scenarios }]);
-  return runEvaluation(parsed, { ...options, createAgent, runCommand: runShellCommand });
+  return runEvaluation(parsed, { ...options, agents: [{ createAgent }], runCommand: runShellCommand });
 }
 
 test('what is missing after a silence cannot be told, and counts as not passed, in a column of its own', async (context) => {
@@ -274,13 +274,18 @@ test('what an agent does late for an earlier trial never counts against a later 
       quietMs: 700,
       isShared: true,
       runCommand: runShellCommand,
-      createAgent: async () => ({ ...agent, webhookUrl: () => undefined, start: async () => {}, stop: async () => {} }),
-      async onShared(scope) {
-        const access = findAccess(scope, undefined);
-        if (!access) throw new Error('There is no inbox.');
-        await scope.mailbox.addWebhook({ url: agent.webhookUrl(), tenant: scope.ids.tenant });
-        agent.access = access;
-      },
+      agents: [
+        {
+          createAgent: async () => agent,
+          async startShared(scope) {
+            const access = findAccess(scope, undefined);
+            if (!access) throw new Error('There is no inbox.');
+            await scope.mailbox.addWebhook({ url: agent.webhookUrl(), tenant: scope.ids.tenant });
+            agent.access = access;
+            return agent;
+          },
+        },
+      ],
     });
     const [first, second] = report.scenarios.map(({ trials }) => trials[0]);
     expect(second, JSON.stringify(second)).toMatchObject({ verdict: 'passed' });

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import {
   benjaminiHochberg,
   fisherExact,
-  leastFisherExact,
+  leastExactly,
   listPassHatK,
+  mcNemarExact,
   median,
   passHatK,
   reachesPassHatK,
@@ -138,6 +139,58 @@ test.for(FISHER)('%i of %i before and %i of %i after have the value %f', ([a, n,
   expect(fisherExact({ passedBefore: b, trialsBefore: m, passedAfter: a, trialsAfter: n })).toBeCloseTo(value, 12);
 });
 
+/**
+ * McNemar's test by its definition: if the two agents are the same, each pair may as well be the other way round. Of all
+ * ways to turn the pairs of a table around, counts those in which the numbers of the two agents are at least as far apart.
+ */
+function mcNemarByTurning(pairs: readonly (readonly [before: boolean, after: boolean])[]): number {
+  const distanceOf = (turned: number) =>
+    Math.abs(
+      pairs.reduce((sum, [before, after], index) => {
+        const difference = Number(after) - Number(before);
+        return sum + ((turned >> index) & 1 ? -difference : difference);
+      }, 0),
+    );
+  const ways = Array.from({ length: 2 ** pairs.length }, (_, turned) => distanceOf(turned));
+  return ways.filter((distance) => distance >= distanceOf(0)).length / ways.length;
+}
+
+test('the test of McNemar has the value that turning all pairs around gives, in every table of up to 9 pairs', () => {
+  let tables = 0;
+  for (let both = 0; both <= 9; both += 1) {
+    for (let lost = 0; both + lost <= 9; lost += 1) {
+      for (let gained = 0; both + lost + gained <= 9; gained += 1) {
+        for (let neither = 0; both + lost + gained + neither <= 9; neither += 1) {
+          const repeat = (count: number, pair: readonly [boolean, boolean]) =>
+            Array.from({ length: count }, () => pair);
+          const pairs = [
+            ...repeat(both, [true, true]),
+            ...repeat(lost, [true, false]),
+            ...repeat(gained, [false, true]),
+            ...repeat(neither, [false, false]),
+          ];
+          expect(mcNemarExact({ lost, gained }), `${lost} lost, ${gained} gained`).toBeCloseTo(
+            mcNemarByTurning(pairs),
+            12,
+          );
+          tables += 1;
+        }
+      }
+    }
+  }
+  // C(9 + 4, 4): all tables of four numbers that are 9 together, or less.
+  expect(tables).toBe(715);
+});
+
+test('the test of McNemar has the values of the binomial test of R', () => {
+  // binom.test(8, 8), binom.test(1, 10) and binom.test(5, 23), two-sided.
+  expect(mcNemarExact({ lost: 8, gained: 0 })).toBeCloseTo(0.0078125, 12);
+  expect(mcNemarExact({ lost: 1, gained: 9 })).toBeCloseTo(0.021484375, 12);
+  expect(mcNemarExact({ lost: 18, gained: 5 })).toBeCloseTo(0.010622, 6);
+  // For many pairs, it is the chi-squared of McNemar, corrected for continuity: 3.2016 standard errors here.
+  expect(mcNemarExact({ lost: 5_000, gained: 5_325 })).toBeCloseTo(0.00142, 4);
+});
+
 /** All ways in which the trials that passed can divide between two runs, each with its share of all arrangements. */
 function* divide([first, ...others]: readonly TwoRuns[]): Generator<{
   readonly after: number[];
@@ -192,6 +245,22 @@ test('the joint tests have the values that the list of all arrangements gives', 
     for (const name of ['onTheWhole', 'losses', 'gains'] as const) {
       expect(found[name], `${name} of ${JSON.stringify(scenarios)}`).toBeCloseTo(listed[name], 10);
     }
+  }
+});
+
+test('on the whole, pairs of several scenarios are tested as the pairs of one', () => {
+  const choice = new Choice(3);
+  for (let round = 0; round < 200; round += 1) {
+    const scenarios = Array.from({ length: 1 + choice.number(5) }, () => {
+      const trials = 7 + choice.number(6);
+      const pairs = { lost: choice.number(4), gained: choice.number(4) };
+      const passedBefore = pairs.lost + choice.number(trials - 6);
+      const passedAfter = passedBefore - pairs.lost + pairs.gained;
+      return { passedBefore, trialsBefore: trials, passedAfter, trialsAfter: trials, pairs };
+    });
+    const sumOf = (field: 'lost' | 'gained') => scenarios.reduce((sum, { pairs }) => sum + pairs[field], 0);
+    const all = mcNemarExact({ lost: sumOf('lost'), gained: sumOf('gained') });
+    expect(testJointly(scenarios).onTheWhole, JSON.stringify(scenarios)).toBeCloseTo(all, 10);
   }
 });
 
@@ -253,7 +322,7 @@ test('the smallest value of a test is that of the greatest difference', () => {
     }))
       .filter((each) => each.passedBefore >= 0 && each.passedBefore <= 5)
       .map(fisherExact);
-    expect(leastFisherExact(runs)).toBeCloseTo(Math.min(...values), 12);
+    expect(leastExactly(runs)).toBeCloseTo(Math.min(...values), 12);
   }
 });
 

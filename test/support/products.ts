@@ -47,7 +47,11 @@ export const PRODUCTS: Readonly<Record<string, Product>> = {
   },
   evaluate: {
     room: 'evaluate',
-    files: ['src/cli/commands/evaluate-command.ts', 'src/server/http/read-evaluate-schema.ts'],
+    files: [
+      'src/cli/commands/evaluate-agents.ts',
+      'src/cli/commands/evaluate-command.ts',
+      'src/server/http/read-evaluate-schema.ts',
+    ],
     names: [
       ...['evaluate', 'EVALUATE_FLAGS', 'agent-mailbox-mock/evaluate', 'writeEvaluateSchema'],
       ...['getScenarioSchema', 'getEvaluationSchema', 'readEvaluateSchema'],

@@ -2,8 +2,6 @@ import type { Provenance } from '../../src/evaluate/provenance.ts';
 
 /** How a report came about that no run has written. */
 export const PROVENANCE: Provenance = {
-  command: ['node', 'agent.js'],
-  agentUrl: null,
   git: { commit: 'a'.repeat(40), isClean: true },
   node: 'v24.1.0',
   platform: 'linux x64',

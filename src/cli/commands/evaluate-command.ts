@@ -7,26 +7,23 @@ import { readDuration } from '../../basics/duration.ts';
 import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { showJsonPath } from '../../basics/json-path.ts';
 import { toPrintableJson } from '../../basics/printable.ts';
-import { isUrlWithScheme } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { CannotStartError, type CreateAgent, type TrialAgent } from '../../evaluate/agent-driver.ts';
-import { compareEvaluations, isWorse, writeComparison } from '../../evaluate/compare-evaluations.ts';
+import { CannotStartError } from '../../evaluate/agent-driver.ts';
+import {
+  type ComparableEvaluation,
+  compareEvaluations,
+  isWorse,
+  listColumns,
+  writeComparison,
+} from '../../evaluate/compare-evaluations.ts';
 import { describeEvaluation, describeMissing } from '../../evaluate/describe-evaluation.ts';
 import { loadScenarios } from '../../evaluate/evaluate.ts';
 import { type Evaluation, REPORT_VERSION } from '../../evaluate/evaluation.ts';
 import { listProblems } from '../../evaluate/list-problems.ts';
 import { MergeError, mergeEvaluations } from '../../evaluate/merge-evaluations.ts';
 import { type ParsedScenario, ScenarioError } from '../../evaluate/parse-scenarios.ts';
-import {
-  AgentPorts,
-  checkAgentListens,
-  hasPlaceholder,
-  LastingAgent,
-  ProcessAgent,
-  RunningAgent,
-  StartedAgent,
-} from '../../evaluate/process-agent.ts';
+import { hasPlaceholder } from '../../evaluate/process-agent.ts';
 import type { Shard } from '../../evaluate/provenance.ts';
 import { writeAnnotations } from '../../evaluate/report-annotations.ts';
 import { trialKey, writeEvaluationPage } from '../../evaluate/report-html.ts';
@@ -35,12 +32,10 @@ import { writeComparisonMarkdown, writeMarkdown } from '../../evaluate/report-ma
 import { evaluationSchema } from '../../evaluate/report-schema.ts';
 import { writeEvaluation } from '../../evaluate/report-text.ts';
 import { type FinishedTrial, IdleError, type RunDetails, runEvaluation } from '../../evaluate/run-evaluation.ts';
-import { findAccess, type TrialScope } from '../../evaluate/run-trial.ts';
 import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from '../../evaluate/scenario-values.ts';
 import { runShellCommand } from '../../evaluate/shell-command.ts';
 import { FixtureError } from '../../fixture/fixture-part.ts';
 import { DEFAULT_HOST } from '../../server/loopback.ts';
-import { ProcessTrees } from '../../server/process-tree.ts';
 import {
   CannotRunError,
   type GivenFlag,
@@ -58,11 +53,9 @@ import { explainWriteError, readNamedFile } from '../files.ts';
 import { EVALUATE_FLAGS } from '../flags.ts';
 import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
 import { readFixture } from '../read-fixture.ts';
+import { COULD_NOT_RUN, checkAgents, createRunAgents, readAgents } from './evaluate-agents.ts';
 import { explainListenError } from './explain-listen-error.ts';
 import { parseOne } from './start-settings.ts';
-
-/** The exit code if nothing could be run, or not everything. */
-const COULD_NOT_RUN = 2;
 
 /**
  * Runs scenarios with an agent, or compares two reports. The exit code is 0 if every scenario has reached what is
@@ -88,17 +81,8 @@ async function run(
   command: readonly string[],
 ): Promise<number> {
   if (flags.all) throw new UsageError(`${flags.all.source} is only for the command evaluate compare.`);
-  const agentUrl = readAgentUrl(flags);
-  if (agentUrl === undefined && command.length === 0) {
-    throw new UsageError(
-      'The command evaluate needs the command that starts the agent, after --, or --agent-url; for example: ' +
-        `npx ${NAME} evaluate ${paths[0]} -- node agent.js.`,
-    );
-  }
-  if (agentUrl !== undefined && command.length > 0) {
-    throw new UsageError('The command evaluate takes either --agent-url or a command after --, but got both.');
-  }
-  const isShared = flags.shared?.value === true || (agentUrl !== undefined && !hasPlaceholder(agentUrl));
+  const agents = readAgents(flags, command, paths);
+  const isShared = flags.shared?.value === true || agents.some(({ url }) => url !== undefined && !hasPlaceholder(url));
   const repeat = readCount(flags.repeat, 1);
   const k = readCount(flags.k, 1);
   if (k !== undefined && k > (repeat ?? 1)) {
@@ -108,10 +92,10 @@ async function run(
   const set = parseEach(flags.set, (text, source) => parsePair(text, source, '<parameter>=<text>'));
   const scenarios = await loadScenarios(paths, { told: readTold(flags.told), parameters: Object.fromEntries(set) });
   const started = scenarios.find(({ agent }) => agent.told === 'start');
-  if (started && (isShared || agentUrl !== undefined)) {
+  if (started && (isShared || agents.some(({ url }) => url !== undefined))) {
     throw new UsageError(
       `The scenario ${quote(started.name)} has told: start, so its command is started when mail has come; this needs a ` +
-        'command after --, without --shared.',
+        'command after --, or by --agent, without --shared.',
     );
   }
   const fixtureFile = textOfFlag(flags.fixtures);
@@ -119,8 +103,6 @@ async function run(
   const controller = new AbortController();
   void terminal.interrupted.then(() => controller.abort());
   const files = await Files.open(flags);
-  const lasting = { agent: undefined as TrialAgent | undefined };
-  const createAgent = agentsOf(terminal, flags, command, agentUrl);
   const details: RunDetails = {
     repeat,
     require,
@@ -135,28 +117,17 @@ async function run(
     port: parseOne(EVALUATE_FLAGS.port, flags.port) ?? 0,
     fixtures: fixtures as never,
     isShared,
-    keepsSecrets: agentUrl !== undefined && !hasPlaceholder(agentUrl),
     runCommand: runShellCommand,
     signal: controller.signal,
-    command: command.length > 0 ? command : undefined,
-    agentUrl,
+    agents: createRunAgents(terminal, flags, agents, scenarios),
     shard: readShard(flags.shard),
-    createAgent: isShared
-      ? async () => {
-          if (!lasting.agent) throw new Error('The shared agent was not started.');
-          return new LastingAgent(lasting.agent);
-        }
-      : createAgent,
-    async onShared(scope) {
-      lasting.agent = await startShared(scope, scenarios, createAgent);
-    },
     async onTrial(trial) {
       await files.keepTrace(trial, scenarios);
       showProgress(terminal, trial);
     },
   };
   try {
-    if (agentUrl !== undefined) await checkAgentListens(agentUrl);
+    await checkAgents(agents, terminal.env);
     const evaluation = await runEvaluation(scenarios, details);
     terminal.showStatus?.('');
     // If a file cannot be written, the result is not lost.
@@ -167,64 +138,8 @@ async function run(
     if (controller.signal.aborted) return COULD_NOT_RUN;
     return evaluation.isGateMet ? 0 : 1;
   } finally {
-    await lasting.agent?.stop();
     await files.close();
   }
-}
-
-/** Starts the agent that serves all trials, with a webhook for all inboxes of its tenant. */
-async function startShared(
-  scope: TrialScope,
-  scenarios: readonly ParsedScenario[],
-  createAgent: CreateAgent,
-): Promise<TrialAgent> {
-  const [scenario] = scenarios;
-  if (!scenario) throw new Error('There is no scenario.');
-  const { mailbox, ids } = scope;
-  const agent = await createAgent(scenario, 0);
-  const wanted = scenario.agent.inbox;
-  const access = findAccess(scope, wanted);
-  if (!access) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
-  const webhookUrl = agent.webhookUrl(access);
-  const webhook =
-    webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });
-  try {
-    const controlToken = scenarios.every((each) => each.agent.control) ? scope.door.token : undefined;
-    await agent.start({ ...access, webhookSecret: webhook?.secret, controlToken });
-  } catch (error) {
-    await agent.stop();
-    throw error instanceof CannotRunError ? error : new CannotRunError((error as Error).message, COULD_NOT_RUN);
-  }
-  return agent;
-}
-
-/** Returns the function that creates the agent of a trial: a process, or one that runs already. */
-function agentsOf(
-  terminal: Terminal,
-  flags: GivenFlags,
-  command: readonly string[],
-  agentUrl: string | undefined,
-): CreateAgent {
-  if (agentUrl !== undefined) return async () => new RunningAgent(agentUrl);
-  const readyText = textOfFlag(flags.ready);
-  const doneText = textOfFlag(flags.done);
-  const ports = new AgentPorts();
-  const trees = new ProcessTrees();
-  const onLeft = (sentence: string) => terminal.err(`${NAME}: ${sentence}`);
-  return async ({ agent }) => {
-    const path = agent.told === 'webhook' ? agent.path : undefined;
-    const options = { command, env: terminal.env, path, readyText, doneText, trees, onLeft };
-    const port = await ports.take();
-    if (agent.told !== 'start') return new ProcessAgent(options, port);
-    // Such an agent is ready when it has been started.
-    return new StartedAgent(() => new ProcessAgent({ ...options, readyText: undefined }, port));
-  };
-}
-
-function readAgentUrl(flags: GivenFlags): string | undefined {
-  const url = textOfFlag(flags['agent-url']);
-  if (url === undefined || isUrlWithScheme(url.replace(/[{}]/g, ''), /^https?$/)) return url;
-  throw new UsageError(`${flags['agent-url']?.source} must be the URL of the agent's webhook, not ${quote(url)}.`);
 }
 
 function readShare(flag: GivenFlag | undefined): number | undefined {
@@ -267,8 +182,9 @@ function readTime(flag: GivenFlag | undefined, leastMs: number): number | undefi
   throw new UsageError(`${flag?.source} must be a duration such as 60s or 5m, up to 1d, not ${quote(text)}.`);
 }
 
-function showProgress({ showStatus }: Terminal, { done, total, scenario, report }: FinishedTrial): void {
-  showStatus?.(`${done} of ${total} trials; the latest, of ${quote(scenario.name)}, ${report.verdict}`);
+function showProgress({ showStatus }: Terminal, { done, total, scenario, agent, report }: FinishedTrial): void {
+  const latest = agent === null ? quote(scenario.name) : `${quote(scenario.name)} with ${agent}`;
+  showStatus?.(`${done} of ${total} trials; the latest, of ${latest}, ${report.verdict}`);
 }
 
 /** Prints a report in the form that is wanted. */
@@ -343,13 +259,17 @@ class Files {
   }
 
   /** Writes the trace of a trial, if a folder of traces or a page is wanted. */
-  async keepTrace({ scenario, report, trace }: FinishedTrial, scenarios: readonly ParsedScenario[]): Promise<void> {
+  async keepTrace(
+    { scenario, agent, report, trace }: FinishedTrial,
+    scenarios: readonly ParsedScenario[],
+  ): Promise<void> {
     const folder = this.#traces ?? this.#temporary;
     if (folder === undefined) return;
     const position = scenarios.findIndex(({ name }) => name === (scenario.twinOf ?? scenario.name)) + 1;
     const slug = scenario.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60);
-    const file = join(folder, `${String(position).padStart(3, '0')}-${slug}-${report.number}.jsonl`);
-    this.#names.set(`${scenario.name}\n${report.number}`, file);
+    const parts = [String(position).padStart(3, '0'), slug, ...(agent === null ? [] : [agent]), report.number];
+    const file = join(folder, `${parts.join('-')}.jsonl`);
+    this.#names.set(JSON.stringify([scenario.name, agent, report.number]), file);
     await writeOutput(file, OUTPUT_KINDS.trace, trace(), this.#options);
   }
 
@@ -360,9 +280,9 @@ class Files {
     }
     if (this.#html === undefined) return;
     const files = new Map(
-      evaluation.scenarios.flatMap(({ name, trials }, index) =>
+      evaluation.scenarios.flatMap(({ name, agent, trials }, index) =>
         trials.flatMap(({ number }) => {
-          const file = this.#names.get(`${name}\n${number}`);
+          const file = this.#names.get(JSON.stringify([name, agent, number]));
           return file === undefined ? [] : [[trialKey(index, number), file] as const];
         }),
       ),
@@ -383,25 +303,42 @@ class Files {
 }
 
 /** The flags that `evaluate compare` takes. */
-const COMPARE_FLAGS: ReadonlySet<string> = new Set(['all', 'json', 'markdown']);
+const COMPARE_FLAGS: ReadonlySet<string> = new Set(['agent', 'all', 'json', 'markdown']);
 
 /**
- * Compares two reports that `evaluate --json` has printed. The exit code is 1 if the agent got worse, on the whole or in a
+ * Compares reports that `evaluate --json` has printed: two reports, agent by agent, or the agents of one report, the first
+ * one with each of the others. The exit code is 1 if an agent got worse, or is worse than the first, on the whole or in a
  * scenario.
  */
 async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly string[]): Promise<number> {
   checkFlags('compare', flags, COMPARE_FLAGS);
   const [before, after, ...more] = paths;
-  if (before === undefined || after === undefined || more.length > 0) {
+  if (before === undefined || more.length > 0) {
     throw new UsageError(
-      `The command evaluate compare takes two reports: ${NAME} evaluate compare before.json after.json.`,
+      `The command evaluate compare takes two reports, or one of several agents: ${NAME} evaluate compare before.json after.json.`,
     );
   }
-  const comparison = compareEvaluations(await readWholeReport(before), await readWholeReport(after));
-  if (comparison.scenarios.length === 0) {
+  const one = await readColumns(before);
+  const other = after === undefined ? one : await readColumns(after);
+  const names = parseEach(flags.agent, (name) => name);
+  const pairs =
+    after === undefined ? pairInReport(before, one, names) : pairReports([before, one], [after, other], names);
+  for (const { file, column } of pairs.flatMap(({ from, to }) => [
+    { file: before, column: from },
+    { file: after ?? before, column: to },
+  ])) {
+    if ((column.agent?.stoppedAfter ?? null) === null) continue;
+    const of = column.agent?.name == null ? '' : ` of ${column.agent.name}`;
+    throw new CannotRunError(
+      `The run${of} in ${file} was stopped by --max-failures, so which trials it has depends on their results; compare a run without it.`,
+      COULD_NOT_RUN,
+    );
+  }
+  const comparisons = pairs.map(({ from, to }) => compareEvaluations(from, to));
+  if (comparisons.every(({ scenarios }) => scenarios.length === 0)) {
     throw new CannotRunError(`The reports ${before} and ${after} have no scenario in common.`, COULD_NOT_RUN);
   }
-  if (comparison.scenarios.every(({ change }) => change === 'other scenario')) {
+  if (comparisons.every(({ scenarios }) => scenarios.every(({ change }) => change === 'other scenario'))) {
     throw new CannotRunError(
       `Every scenario that ${before} and ${after} have in common has changed in between.`,
       COULD_NOT_RUN,
@@ -409,12 +346,75 @@ async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly st
   }
   const all = flags.all?.value === true;
   const write = flags.markdown?.value === true ? writeComparisonMarkdown : writeComparison;
-  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : write(comparison, { all }));
-  return isWorse(comparison) ? 1 : 0;
+  const [first, ...others] = comparisons;
+  if (flags.json?.value === true) terminal.out(toPrintableJson(others.length === 0 ? first : comparisons));
+  else terminal.out(comparisons.map((comparison) => write(comparison, { all })).join('\n\n'));
+  return comparisons.some(isWorse) ? 1 : 0;
+}
+
+/** Two columns to compare. */
+interface ColumnPair {
+  readonly from: ComparableEvaluation;
+  readonly to: ComparableEvaluation;
+}
+
+/** Pairs the agents of one report: those that are named, or the first with each of the others. */
+function pairInReport(file: string, columns: readonly ComparableEvaluation[], names: readonly string[]): ColumnPair[] {
+  if (columns.length === 1) {
+    throw new CannotRunError(
+      `The report ${file} is of one agent; give a second report, or one of a run with several agents.`,
+      COULD_NOT_RUN,
+    );
+  }
+  const [from, ...others] = names.length === 0 ? columns : names.map((name) => findColumn(file, columns, name));
+  if (from === undefined || others.length === 0 || new Set([from, ...others]).size <= others.length) {
+    throw new UsageError('To compare agents of one report, name at least two different ones by --agent, or none.');
+  }
+  return others.map((to) => ({ from, to }));
+}
+
+/** Pairs the agents of two reports: those that are named, those with the same names, or the only agents of both. */
+function pairReports(
+  [before, from]: readonly [file: string, columns: readonly ComparableEvaluation[]],
+  [after, to]: readonly [file: string, columns: readonly ComparableEvaluation[]],
+  names: readonly string[],
+): ColumnPair[] {
+  const [one, other = one, ...more] = names;
+  if (more.length > 0) {
+    throw new UsageError('To compare two reports, name by --agent one agent of both, or one of each, or none.');
+  }
+  if (one !== undefined && other !== undefined) {
+    return [{ from: findColumn(before, from, one), to: findColumn(after, to, other) }];
+  }
+  const [onlyFrom, onlyTo] = [from[0], to[0]];
+  if (from.length === 1 && to.length === 1 && onlyFrom && onlyTo) return [{ from: onlyFrom, to: onlyTo }];
+  const pairs = from.flatMap((column) => {
+    const same = to.find(({ agent }) => agent?.name === column.agent?.name);
+    return same ? [{ from: column, to: same }] : [];
+  });
+  if (pairs.length > 0) return pairs;
+  throw new CannotRunError(
+    `The reports ${before} and ${after} have no agent in common; name one of each by --agent: ` +
+      `${listAgents(from)}, and ${listAgents(to)}.`,
+    COULD_NOT_RUN,
+  );
+}
+
+function findColumn(file: string, columns: readonly ComparableEvaluation[], name: string): ComparableEvaluation {
+  const column = columns.find(({ agent }) => agent?.name === name);
+  if (column) return column;
+  throw new CannotRunError(
+    `The report ${file} has no agent ${quote(name)}; it has ${listAgents(columns)}.`,
+    COULD_NOT_RUN,
+  );
+}
+
+function listAgents(columns: readonly ComparableEvaluation[]): string {
+  return columns.map(({ agent }) => agent?.name ?? 'one without a name').join(', ');
 }
 
 /** The flags that `evaluate merge` takes. */
-const MERGE_FLAGS: ReadonlySet<string> = new Set(['json', 'markdown', 'summary', 'junit', 'force']);
+const MERGE_FLAGS: ReadonlySet<string> = new Set(['json', 'markdown', 'summary', 'junit', 'html', 'force']);
 
 /**
  * Puts the reports of the shards of one run together. The exit code is that of the run, or 2 if a shard is missing or if
@@ -444,6 +444,8 @@ async function merge(terminal: Terminal, flags: GivenFlags, files: readonly stri
     return evaluation.isGateMet ? 0 : 1;
   } catch (error) {
     throw error instanceof MergeError ? new CannotRunError(error.message, COULD_NOT_RUN) : error;
+  } finally {
+    await output.close();
   }
 }
 
@@ -452,14 +454,10 @@ function checkFlags(command: 'compare' | 'merge', flags: GivenFlags, taken: Read
   if (other) throw new UsageError(`The command evaluate ${command} does not take ${other[1]?.source}; see --help.`);
 }
 
-/** Reads a report in which every trial had its turn, whatever came of others. */
-async function readWholeReport(file: string): Promise<Evaluation> {
+/** Reads the columns of a report. One that does not say how it came about is of one agent. */
+async function readColumns(file: string): Promise<ComparableEvaluation[]> {
   const report = await readReport(file);
-  if ((report.stoppedAfter ?? null) === null) return report;
-  throw new CannotRunError(
-    `The run of ${file} was stopped by --max-failures, so which trials it has depends on their results; compare a run without it.`,
-    COULD_NOT_RUN,
-  );
+  return 'provenance' in report ? listColumns(report) : [report];
 }
 
 /** More trials than that has no scenario: `--repeat` takes no more. */

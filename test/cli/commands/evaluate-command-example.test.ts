@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { describeEvaluation } from '../../../src/evaluate/describe-evaluation.ts';
 import type { Evaluation } from '../../../src/evaluate/index.ts';
-import { writeTable } from '../../../src/evaluate/report-text.ts';
+import { writeTables } from '../../../src/evaluate/report-text.ts';
 import { NEVER, runHere } from '../../support/command.ts';
 import { DIST } from '../../support/dist.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -63,7 +63,7 @@ test('the example agent passes 23 of the 24 scenarios in ten of ten trials, as t
   const page = await readFile(PAGE, 'utf8');
   const [, shown = ''] = /^( {4}Scenario [\s\S]*?Attack success: .*)$/m.exec(page) ?? [];
   expect(withoutTimes(shown.replace(/^ {4}/gm, '').split('\n'))).toEqual(
-    withoutTimes(writeTable(describeEvaluation(report))),
+    withoutTimes(writeTables(describeEvaluation(report))),
   );
 });
 
