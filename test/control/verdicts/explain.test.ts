@@ -79,7 +79,7 @@ test('the story in short counts the webhooks that got a mail and those that fail
   const fetch = async (url: unknown) => new Response(null, { status: String(url).includes('good') ? 200 : 503 });
   const mailbox = createMailbox({ environment: { fetch: async (request) => fetch(new Request(request).url) } });
   for (const name of ['good', 'bad', 'worse']) {
-    await mailbox.addWebhook({ url: `http://127.0.0.1:9/${name}`, inbox: HELPDESK });
+    await mailbox.addWebhook({ url: `http://127.0.0.1:9/${name}`, workspaceOf: HELPDESK });
   }
   mailbox.clock.freeze('2026-03-01T09:00:00Z');
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
