@@ -55,6 +55,7 @@ const SHARED_NAMES: Readonly<Record<string, string>> = {
   'profile.ts': 'the profile of behaviours, and the command that writes one',
   'reply.ts': 'the reply to a request, and the answer to a mail',
   'service.ts': 'the operations about the service itself, and what handling a request needs',
+  'story.ts': 'what became of a mail, and the command that prints it',
   'stream.ts': 'the behaviours of the event stream, and a stream',
   'trigger.ts': 'an event fired by hand, and the command that does it',
 };

@@ -7,7 +7,7 @@ import * as servers from 'agent-mailbox-mock/server';
 import * as vitest from 'agent-mailbox-mock/vitest';
 import { expect, test } from 'vitest';
 import { SHARED_OPTION_NAMES } from '../../src/mailbox/mailbox-options.ts';
-import { MailboxClient, SandboxClient } from '../../src/testing/playwright/mailbox-client.ts';
+import { MailboxClient, SandboxClient } from '../../src/testing/client/mailbox-client.ts';
 
 type AnyFunction = (...input: never[]) => unknown;
 

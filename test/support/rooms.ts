@@ -92,7 +92,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     parts: {
       matchers: 'the entry that registers the assertions with a test runner; `control/assertions/` has them',
       vitest: 'a mailbox for each test, and the routing of requests to it',
-      playwright: 'a sandbox for each test, and a client of the control plane',
+      client: 'the entry of the clients: of the operations, and of a running emulator',
+      playwright: 'a sandbox for each test',
       samples: 'the entry of the samples, and the run of an agent on them and their twins',
       receiver: 'the webhook receiver; depends on nothing else here',
     },

@@ -7,7 +7,7 @@ import { ROOT } from '../support/root.ts';
 
 const ENTRIES = [
   ...['src/mailbox/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/testing/receiver/index.ts'],
-  'src/contract/client/index.ts',
+  'src/testing/client/index.ts',
   'src/testing/matchers/index.ts',
   'src/testing/samples/index.ts',
   'src/verify/index.ts',

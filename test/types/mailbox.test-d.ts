@@ -199,7 +199,9 @@ describe('types', () => {
   });
 
   test('the exports are these', () => {
-    expectTypeOf<keyof typeof client>().toEqualTypeOf<'ApiReplyError' | 'createClient' | 'parseHeaders'>();
+    expectTypeOf<keyof typeof client>().toEqualTypeOf<
+      'ApiReplyError' | 'connectEmulator' | 'createClient' | 'parseHeaders'
+    >();
     expectTypeOf<keyof typeof library>().toEqualTypeOf<
       | 'ApiError'
       | 'BEHAVIOURS'

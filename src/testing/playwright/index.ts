@@ -3,9 +3,9 @@ import { http, ws } from 'msw';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { startServer } from '../../server/index.ts';
-import { type EmulatorAddress, MailboxClient, readEmulatorAddress, SandboxClient } from './mailbox-client.ts';
+import { type EmulatorAddress, MailboxClient, readEmulatorAddress, SandboxClient } from '../client/mailbox-client.ts';
 
-export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
+export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } from '../client/mailbox-client.ts';
 
 /** The fixtures of a test. */
 export interface MailboxFixtures {

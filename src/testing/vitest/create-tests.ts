@@ -8,7 +8,7 @@ import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } f
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import { type MailboxOptions, SHARED_OPTION_NAMES } from '../../mailbox/mailbox-options.ts';
 import type { FixtureInput, Sandbox } from '../../mailbox/without-msw.ts';
-import { readEmulatorAddress, SandboxClient } from '../playwright/mailbox-client.ts';
+import { readEmulatorAddress, SandboxClient } from '../client/mailbox-client.ts';
 import type { Interceptor } from './mailbox-router.ts';
 
 expect.extend(matchers);

@@ -1,4 +1,7 @@
+import { describeValue } from '../../basics/check-options.ts';
 import { trimEndSlashes } from '../../basics/text.ts';
+import type { ServiceClient } from '../../contract/client/client-types.ts';
+import { createClient as createServiceClient } from '../../contract/client/create-client.ts';
 import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import { chooseUrl, urlOfSandbox } from '../../control/table/emulator-urls.ts';
@@ -112,6 +115,19 @@ export class MailboxClient {
     this.baseUrl = address.baseUrl;
     this.address = address;
     this.clock = this.#createClock();
+  }
+
+  /**
+   * Creates a client with this API key: a method for each operation of the service.
+   *
+   * @example
+   * const helpdesk = emulator.client('ak_acme_helpdesk_key');
+   * const { messages } = await helpdesk.listMessages(inboxId);
+   */
+  client(key: string): ServiceClient {
+    const { control } = this.address;
+    // Pages may call the service at another URL, which only they can reach.
+    return createServiceClient({ baseUrl: control.slice(0, -CONTROL_PATH.length), key });
   }
 
   /** Resolves with the requests that the service has handled, oldest first. */
@@ -246,17 +262,61 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
   static async create(address: EmulatorAddress, options: Omit<SandboxOptions, 'fixture'> = {}): Promise<SandboxClient> {
     const created = await createClient(address).createSandbox(options);
     const { baseUrl, token } = address;
-    const url = urlOfSandbox(baseUrl, created, process.env);
+    const url = urlOfSandbox(baseUrl, created, globalThis.process?.env ?? {});
     // If the worker has started the emulator, pages call `https://mailbox.test` and not the URL of the emulator, so the
     // address stays as it is.
     const ownAddress = address.control === baseUrl + CONTROL_PATH ? addressOf(url, token) : address;
     return new SandboxClient(ownAddress, created as object as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
   }
 
+  /** Creates a client with the tenant key of the sandbox, or with another API key. */
+  override client(key: string = this.keys.tenant): ServiceClient {
+    return super.client(key);
+  }
+
   /** Closes the sandbox: its keys become invalid. */
   async close(): Promise<void> {
     await createClient(this.address).closeSandbox({ id: this.id });
   }
+}
+
+/** Where a running emulator is. */
+export interface EmulatorOptions {
+  /** Its URL, such as `http://127.0.0.1:4025`. Default: the variable `AGENT_MAILBOX_URL`, which `exec` sets. */
+  readonly url?: string | undefined;
+  /** The token of its control plane. Default: the variable `AGENT_MAILBOX_TOKEN`, if `url` is not given; otherwise none. */
+  readonly token?: string | undefined;
+}
+
+/** A whole emulator, controlled over HTTP. */
+export class EmulatorClient extends MailboxClient {
+  /** Creates a sandbox: a copy of the first tenant with keys, ids and a domain of its own. */
+  createSandbox(options: Omit<SandboxOptions, 'fixture'> = {}): Promise<SandboxClient> {
+    return SandboxClient.create(this.address, options);
+  }
+}
+
+/**
+ * Creates a client of a running emulator for tests in another process: its methods control the emulator as those of a
+ * mailbox do, and `client(key)` calls the operations of the service. Nothing is sent before a method is called.
+ *
+ * @throws {TypeError} if there is neither `url` nor the variable, or if it is not a URL.
+ * @example
+ * const emulator = connectEmulator({ url: 'http://127.0.0.1:4025' });
+ * await emulator.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Order 7' });
+ */
+export function connectEmulator({ url, token }: EmulatorOptions = {}): EmulatorClient {
+  if (url === undefined) {
+    const address = readEmulatorAddress();
+    if (address) return new EmulatorClient(token === undefined ? address : { ...address, token });
+    throw new TypeError(
+      'connectEmulator needs url, or the variable AGENT_MAILBOX_URL, which npx agent-mailbox-mock exec sets.',
+    );
+  }
+  if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) {
+    return new EmulatorClient(addressOf(trimEndSlashes(url), token));
+  }
+  throw new TypeError(`The url of connectEmulator must be an http or https URL, not ${describeValue(url)}.`);
 }
 
 /** Creates the client of an emulator, or of one sandbox. */
