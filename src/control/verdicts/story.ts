@@ -20,6 +20,7 @@ import { createCauseFinder } from './cause.ts';
 import {
   countDropped,
   type Evidence,
+  findNotice,
   isAfter,
   type MailEntry,
   readMail,
@@ -265,7 +266,9 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
     else if (lacksReads)
       steps.push({ step: 'reading', text: 'cannot tell whether it was read', result: 'unknown', ids: [] });
     else {
-      const text = seen?.isFile ? 'only a file of it read' : seen ? 'listed, never read' : 'never read';
+      const { byWebhook = false, byStream = false } = findNotice(evidence, [entry]) ?? {};
+      const unread = byWebhook || byStream ? 'only its event seen, never read' : 'never read';
+      const text = seen?.isFile ? 'only a file of it read' : seen ? 'listed, never read' : unread;
       steps.push({ step: 'reading', text, result: 'bad', ids: seen?.requestIds ?? [] });
     }
     const answers = sent.map(({ data }) => data.mail.id);

@@ -140,11 +140,19 @@ function group(rows: readonly Row[], isByMail: boolean, samples: SampleByMail): 
       const { data } = event;
       const deliveries = isByMail && 'deliveryId' in data ? deliveriesByMail.get(data.messageId) : undefined;
       if (deliveries) deliveries.push(event);
-      else if (last?.kind === 'events') last.events.push(event);
-      else items.push({ id, kind: 'events', events: [event] });
+      else if (last?.kind === 'events') {
+        // A long advance has many parts; the time after the last one says it all.
+        if (isAdvance(event) && isAdvance(last.events.at(-1), event.tenantId)) last.events.pop();
+        last.events.push(event);
+      } else items.push({ id, kind: 'events', events: [event] });
     }
   }
   return items;
+}
+
+/** Returns whether an event is that a test advanced the clock, of this tenant if one is given. */
+function isAdvance(event: ShownEvent | undefined, tenantId: string | null | undefined = event?.tenantId): boolean {
+  return event?.kind === 'clock' && event.data.action === 'advance' && event.tenantId === tenantId;
 }
 
 function matches(row: Row, words: readonly string[]): boolean {

@@ -52,7 +52,24 @@ const NO_SAMPLES = sampleByLastMail([]);
 const show = (rows: ReturnType<typeof rowsOf>, filter: RunFilter = {}, samples = NO_SAMPLES) =>
   shapeOf(createTimeline(filterRows(rows, filter, samples), filter, samples));
 
+const advance = (now: string) => ['clock', { action: 'advance', tenantId: null, now }] as const;
+
 describe('the timeline of a run', () => {
+  test('has one line for an advance in several parts, with the time after the last one', () => {
+    const rows = rowsOf(
+      mail('m'),
+      advance('2026-01-01T01:00:00Z'),
+      attempt('m', 'refused'),
+      advance('2026-01-01T02:00:00Z'),
+      advance('2026-01-01T03:00:00Z'),
+      ['clock', { action: 'freeze', tenantId: null, now: '2026-01-01T03:00:00Z' }],
+      advance('2026-01-01T04:00:00Z'),
+    );
+    const [, events] = createTimeline(rows, {}, NO_SAMPLES);
+    const times = events?.kind === 'events' ? events.events.map(({ data }) => 'now' in data && data.now) : [];
+    expect(times).toEqual(['2026-01-01T03:00:00Z', '2026-01-01T03:00:00Z', '2026-01-01T04:00:00Z']);
+  });
+
   test('has deliveries at their mail, and groups requests and events that followed each other', () => {
     const rows = rowsOf(
       mail('m'),
