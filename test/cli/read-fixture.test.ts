@@ -97,7 +97,7 @@ test('starts with the fixture that init writes, which validate accepts', async (
   const written = await runHere(['init', file]);
   test.expect(written).toEqual({
     code: 0,
-    out: [`Wrote ${file}. Change it, then run: agent-mailbox-mock --fixtures ${file}`],
+    out: [`Wrote ${file}. Change it, then run: npx agent-mailbox-mock --fixtures ${file}`],
     err: '',
   });
   test.expect(await readFile(file, 'utf8')).toMatch(/^\/\/ .+\n/);
@@ -151,7 +151,7 @@ test('uses the mailbox.jsonc that init has written to the folder, and says so', 
   const start = (...args: string[]) => run(test, [...COMMAND, '--port', '0', ...args], { cwd });
   const written = run(test, [...COMMAND, 'init'], { cwd });
   await written.ended;
-  test.expect(written.stdout).toBe('Wrote mailbox.jsonc. Change it, then run: agent-mailbox-mock\n');
+  test.expect(written.stdout).toBe('Wrote mailbox.jsonc. Change it, then run: npx agent-mailbox-mock\n');
 
   const banner = await start().untilStdout(/Ready\.\n/);
   test.expect(banner).toMatch(/^ {2}Fixture +mailbox\.jsonc$/m);

@@ -28,11 +28,8 @@ steps: [{ deliver: { from: dana@customer.test, subject: A question, plainBody: '
 expect: [{ answered: first }, { sent: { to: dana@customer.test, times: 1 } }]
 `;
 
-/** Starts the example agent with the variables that a trial has. */
-const AGENT = `process.env.WEBHOOK_SECRET = process.env.MAILBOX_WEBHOOK_SECRET;
-process.env.PORT = process.env.MAILBOX_AGENT_PORT;
-await import('./start-agent.mjs');
-`;
+/** Starts the example agent. */
+const AGENT = "await import('./start-agent.mjs');\n";
 
 /** Creates a repository with the example agent, the scenarios and the workflow, and with the package as npm installs it. */
 async function createRepository(context: TestContext) {

@@ -2,8 +2,9 @@ import { createClient } from 'agent-mailbox-mock/client';
 import { createAgent } from './agent.ts';
 import { serveAgent } from './serve-agent.ts';
 
-const { MAILBOX_BASE_URL: baseUrl = '', MAILBOX_INBOX_KEY: key = '', WEBHOOK_SECRET: secret = '', PORT } = process.env;
-const { MAILBOX_DONE_URL } = process.env;
+// The variables of a trial of the command evaluate; `exec` sets the first two.
+const { MAILBOX_BASE_URL: baseUrl = '', MAILBOX_INBOX_KEY: key = '' } = process.env;
+const { MAILBOX_WEBHOOK_SECRET: secret = '', MAILBOX_AGENT_PORT, MAILBOX_DONE_URL } = process.env;
 
 const agent = createAgent({ client: createClient({ baseUrl, key }), secret });
 
@@ -14,4 +15,4 @@ async function handle(request: Request): Promise<Response> {
   return response;
 }
 
-serveAgent(handle, Number(PORT)).then(({ url }) => process.stdout.write(`The agent listens at ${url}\n`));
+serveAgent(handle, Number(MAILBOX_AGENT_PORT)).then(({ url }) => process.stdout.write(`The agent listens at ${url}\n`));

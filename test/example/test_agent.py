@@ -20,7 +20,7 @@ def mailbox(sandbox):
     inbox = f"helpdesk@{sandbox.domain}"
     secret = sandbox.add_webhook(url=f"http://127.0.0.1:{port}/", events=events, workspace_of=inbox)["secret"]
     key = sandbox.keys["inboxes"]["helpdesk"]
-    settings = {"MAILBOX_INBOX_KEY": key, "WEBHOOK_SECRET": secret, "PORT": str(port)}
+    settings = {"MAILBOX_INBOX_KEY": key, "MAILBOX_WEBHOOK_SECRET": secret, "MAILBOX_AGENT_PORT": str(port)}
     command = ["node", "--import", "tsx", "start-agent.ts"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **settings}) as agent:
         agent.stdout.readline()

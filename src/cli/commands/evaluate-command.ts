@@ -315,7 +315,7 @@ async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly st
   const [before, after, ...more] = paths;
   if (before === undefined || more.length > 0) {
     throw new UsageError(
-      `The command evaluate compare takes two reports, or one of several agents: ${NAME} evaluate compare before.json after.json.`,
+      `The command evaluate compare takes two reports, or one of several agents: npx ${NAME} evaluate compare before.json after.json.`,
     );
   }
   const one = await readColumns(before);
@@ -424,7 +424,7 @@ async function merge(terminal: Terminal, flags: GivenFlags, files: readonly stri
   checkFlags('merge', flags, MERGE_FLAGS);
   if (files.length === 0) {
     throw new UsageError(
-      `The command evaluate merge takes the reports of all shards: ${NAME} evaluate merge report-*.json.`,
+      `The command evaluate merge takes the reports of all shards: npx ${NAME} evaluate merge report-*.json.`,
     );
   }
   const reports = await Promise.all(

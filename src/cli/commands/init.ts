@@ -28,7 +28,7 @@ export const init: RunCommand = async (terminal, flags, argument) => {
   await writeOutput(file, OUTPUT_KINDS.handMade, STARTER_FIXTURE, readForce(flags));
   const fileFlag =
     file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${/^[\w./@:+-]+$/.test(file) ? file : JSON.stringify(file)}`;
-  terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${fileFlag}`);
+  terminal.out(`Wrote ${file}. Change it, then run: npx ${NAME}${fileFlag}`);
 };
 
 /** Writes the file by which a service runs the command evaluate. */
@@ -76,7 +76,7 @@ async function writeScenarios({ out }: Terminal, folder: string, options: Output
     await writeOutput(join(folder, name), OUTPUT_KINDS.handMade, SCHEMA_LINE + text, options);
   }
   out(
-    `Wrote ${files.length} scenarios into ${folder}. Run them: ${NAME} evaluate ${folder} -- <the command of your agent>`,
+    `Wrote ${files.length} scenarios into ${folder}. Run them: npx ${NAME} evaluate ${folder} -- <the command of your agent>`,
   );
 }
 

@@ -10,5 +10,5 @@ export const profile: RunCommand = async (terminal, flags, action) => {
   if (action !== 'init') throw new UsageError(`The command profile takes init, not ${quote(action ?? '')}.`);
   const file = textOfFlag(flags.file) ?? DEFAULT_PROFILE_FILE;
   await writeOutput(file, OUTPUT_KINDS.handMade, formatProfile(defaultProfile()), readForce(flags));
-  terminal.out(`Wrote ${file}, with the default value of each behaviour. Use it with: ${NAME} --profile ${file}`);
+  terminal.out(`Wrote ${file}, with the default value of each behaviour. Use it with: npx ${NAME} --profile ${file}`);
 };

@@ -36,7 +36,7 @@ export async function saveTrace(
   const { path } = target;
   try {
     await writeOutput(path, OUTPUT_KINDS.trace, [await read()], target);
-    err(`${NAME}: The trace is in ${path}; ${NAME} show ${path} prints what happened.`);
+    err(`${NAME}: The trace is in ${path}; npx ${NAME} show ${path} prints what happened.`);
   } catch (error) {
     err(`${NAME}: ${(error as Error).message}`);
   }

@@ -32,7 +32,7 @@ async function compileExample(context: TestContext): Promise<readonly string[]> 
     await writeFile(join(folder, `${name}.mjs`), code);
   }
   const start = join(folder, 'start-agent.mjs');
-  return ['sh', '-c', `WEBHOOK_SECRET=$MAILBOX_WEBHOOK_SECRET PORT=$MAILBOX_AGENT_PORT exec node ${start}`];
+  return ['node', start];
 }
 
 /** Lets an agent run through the scenarios of the package ten times, and expects that it fails only the one in German. */

@@ -234,7 +234,7 @@ test('exec leaves a trace of a command that failed, and show prints what happene
   test.expect(await running.ended).toEqual({ code: 3, signal: null });
   test
     .expect(running.stderr)
-    .toBe(`agent-mailbox-mock: The trace is in ${file}; agent-mailbox-mock show ${file} prints what happened.\n`);
+    .toBe(`agent-mailbox-mock: The trace is in ${file}; npx agent-mailbox-mock show ${file} prints what happened.\n`);
   const text = await readFile(file, 'utf8');
   test.expect((await stat(file)).mode & 0o777).toBe(0o600);
   test.expect(text).not.toMatch(/tk_acme_tenant_key|ak_acme_billing_key/);
