@@ -103,9 +103,8 @@ test.sequential('a report says how it came about, and a comparison says what els
   git('commit', '--quiet', '-m', 'One');
   const before = await runInto('before.json', ['--repeat', '2']);
   expect(listProblems(evaluationSchema(), before.report)).toEqual([]);
+  expect(before.report?.agents).toMatchObject([{ command: [process.execPath, AGENTS, 'replier'], url: null }]);
   expect(before.report?.provenance).toMatchObject({
-    command: [process.execPath, AGENTS, 'replier'],
-    agentUrl: null,
     git: { isClean: true, commit: git('rev-parse', 'HEAD') },
     node: process.version,
     repeat: 2,
