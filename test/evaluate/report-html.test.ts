@@ -194,7 +194,7 @@ test('the run of a trial says above it whether and why it failed, and marks the 
   await head.getByText('answered first').waitFor();
   // The mail is marked, and so is the end of the run.
   const marked = page.locator('.bubble.place');
-  await marked.getByText('Mail out to dana@customer.test').waitFor();
+  await marked.getByText('→ dana@customer.test').waitFor();
   await marked.getByText('Why this trial did not pass. Not so: never sent {"to":"dana@customer.test"}').waitFor();
   expect(await marked.count()).toBe(1);
   await page.getByText('The trial ended here. Not so: never sent').waitFor();
