@@ -40,6 +40,7 @@ async function createRepository(context: TestContext) {
     const { outputText } = ts.transpileModule(source, { compilerOptions });
     await writeFile(join(folder, `${name}.mjs`), outputText.replaceAll(/'(\.\/[\w-]+)\.ts'/g, "'$1.mjs'"));
   }
+  const summaries = await makeFolder(context);
   await mkdir(join(folder, 'scenarios'));
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
   await symlink(ROOT, join(folder, 'node_modules', packageJson.name));
@@ -47,7 +48,7 @@ async function createRepository(context: TestContext) {
   await writeFile(join(folder, 'scenarios/questions.yaml'), SCENARIOS);
   await writeFile(join(folder, 'agent.js'), AGENT);
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  await writeFile(join(folder, '.gitignore'), 'node_modules\n');
+  await writeFile(join(folder, '.gitignore'), 'node_modules\nreport.*\nbefore.json\n');
   const git = (...args: string[]) => {
     const identity = ['-c', 'user.name=Dana', '-c', 'user.email=dana@customer.test'];
     return execFileSync('git', [...identity, ...args], { cwd: folder, encoding: 'utf8' }).trim();
@@ -71,7 +72,7 @@ async function createRepository(context: TestContext) {
     git('add', '.');
     git('commit', '--quiet', '--allow-empty', '-m', message);
     const [, evaluate = '', compare = '', keep = ''] = lines;
-    const summary = join(folder, '..', `${message}.md`);
+    const summary = join(summaries, `${message}.md`);
     const env = { GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: folder };
     const ran = await runLines(evaluate, env);
     const report: Evaluation = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
