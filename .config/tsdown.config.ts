@@ -44,7 +44,7 @@ const FILES: UserConfig['outputOptions'] = {
   comments: false,
   codeSplitting: {
     groups: [
-      { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/ },
+      { name: 'client', test: /[\\/]client[\\/](?:create-client|mailbox-client)\.ts$/ },
       { name: 'basics', test: /[\\/]src[\\/]basics[\\/]/ },
       // Help shows the options of a mailbox, and must not load the library.
       { name: 'options', test: /[\\/]mailbox-options\.ts$/ },
