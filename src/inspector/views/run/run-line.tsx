@@ -171,13 +171,13 @@ function EqualRequests({ group, readMails, isAlone }: EqualRequestsProps) {
   return (
     <p>
       <Chip tone={toneOf(request)} text={resultOf(request)} />{' '}
-      <a href={linkTo('requests', id)} title={`${actionOf(request)} ${path}`}>
+      <a class="quiet-link" href={linkTo('requests', id)} title={`${actionOf(request)} ${path}`}>
         {nameOfRequest(request)}
       </a>{' '}
       <Repeats items={group} /> {reason !== null && <UserText text={shortenIds(reason)} />}
       {readMails.slice(0, MAX_NAMED_MAILS).map((mail) => (
         <Fragment key={mail.data.mail.id}>
-          <a href={linkTo('mail', mail.data.mail.id)}>
+          <a class="quiet-link" href={linkTo('mail', mail.data.mail.id)}>
             <UserText text={mail.data.mail.subject || '(no subject)'} />
           </a>
           ,{' '}
@@ -242,7 +242,14 @@ function EqualEvents({ group, isAlone }: { readonly group: Equal<ShownEvent>; re
   return (
     <>
       <p>
-        <Chip tone={tone} icon={icon} text={label} /> {isLinked ? <a href={link}>{text}</a> : text}{' '}
+        <Chip tone={tone} icon={icon} text={label} />{' '}
+        {isLinked ? (
+          <a class="quiet-link" href={link}>
+            {text}
+          </a>
+        ) : (
+          text
+        )}{' '}
         <Repeats items={group} /> <Faults ids={fault ? [fault] : []} />{' '}
         {!isAlone && <TimeOfDay at={event.at} realTime={event.realTime} />}
       </p>

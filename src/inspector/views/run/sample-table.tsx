@@ -24,7 +24,15 @@ export function SampleTable({ samples }: { readonly samples: readonly Sample[] }
             const [tone, text] = RESULTS[result];
             return (
               <tr key={mail?.id ?? index}>
-                <td>{mail ? <a href={linkTo('mail', mail.id)}>{name}</a> : name}</td>
+                <td>
+                  {mail ? (
+                    <a class="quiet-link" href={linkTo('mail', mail.id)}>
+                      {name}
+                    </a>
+                  ) : (
+                    name
+                  )}
+                </td>
                 <td>
                   <Chip tone={tone} text={text} />
                 </td>
