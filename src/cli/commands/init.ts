@@ -44,7 +44,9 @@ async function writeWorkflow(
     throw explainWriteError(error, file);
   });
   await writeOutput(file, OUTPUT_KINDS.handMade, text, options);
-  out(`Wrote ${file}. Put the command that starts your agent into it, in place of: node agent.js`);
+  out(
+    `Wrote ${file}. Put the command that starts your agent into it, in place of: node agent.js. It runs the scenarios in the folder scenarios, which npx ${NAME} init --scenarios writes.`,
+  );
 }
 
 /** The default folder of `init --scenarios`. */
