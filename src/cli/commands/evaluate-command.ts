@@ -454,10 +454,17 @@ function checkFlags(command: 'compare' | 'merge', flags: GivenFlags, taken: Read
   if (other) throw new UsageError(`The command evaluate ${command} does not take ${other[1]?.source}; see --help.`);
 }
 
-/** Reads the columns of a report. One that does not say how it came about is of one agent. */
+/**
+ * Reads the columns of a report. One that does not say how it came about is of one agent, and of its scenarios only the
+ * counts were checked.
+ */
 async function readColumns(file: string): Promise<ComparableEvaluation[]> {
   const report = await readReport(file);
-  return 'provenance' in report ? listColumns(report) : [report];
+  if ('provenance' in report) return listColumns(report);
+  const { scenarios } = report as ComparableEvaluation;
+  return [
+    { scenarios: scenarios.map(({ name, passed, failed, cannotTell }) => ({ name, passed, failed, cannotTell })) },
+  ];
 }
 
 /** More trials than that has no scenario: `--repeat` takes no more. */

@@ -65,6 +65,8 @@ everywhere('a mail that has arrived is returned with everything that it contains
       attachments: [
         { id: expect.any(String), filename: 'a.txt', contentType: 'text/plain', sizeBytes: 3, content: 'YWJj' },
       ],
+      code: null,
+      link: null,
     },
   ]);
 });
