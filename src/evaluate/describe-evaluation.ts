@@ -289,7 +289,7 @@ function describeTotals(evaluation: Evaluation): DescribedTotals {
     return { counts, gate: null, unmet: [], missing: null, notes: [] };
   }
   const parts = [`${passed} of ${passed + failed + cannotTell} trials passed`, `${failed} failed`];
-  if (silent > 0) parts.push(`${silent} cannot be told, because silence ended them`);
+  if (silent > 0) parts.push(`${silent} cannot be told, because silence ended ${silent === 1 ? 'it' : 'them'}`);
   if (cannotTell > silent) parts.push(`${cannotTell - silent} could not be judged`);
   const notRun = scenarios.reduce((sum, { gate, trials }) => sum + gate.trials - trials.length, 0);
   if (notRun > 0) parts.push(`${notRun} were not run`);
