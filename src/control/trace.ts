@@ -14,7 +14,7 @@ import { readJournal, readLosses } from './journal/read-journal.ts';
 import { detailsReply, showTenant, tenantSummary } from './mail/mail-inspection.ts';
 import { linksOf, misleadingLinksOf } from './mail/mail-links.ts';
 import { sampleReply, showSamples } from './samples/delivered-samples.ts';
-import { withCachedJournal } from './verdicts/evidence.ts';
+import { type Evidence, withCachedJournal } from './verdicts/evidence.ts';
 import { evidenceOf, storyReply, tellStory } from './verdicts/story.ts';
 
 /** The version of the format. A program that reads traces refuses a higher one. */
@@ -118,6 +118,13 @@ export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions)
   const evidence = withCachedJournal(evidenceOf(scope));
   const mails = entries.filter((entry) => entry.kind === 'mail-received' || entry.kind === 'mail-sent');
   const samples = () => samplesOf.in(worlds.withoutSandboxes()).flatMap(({ list }) => list);
+  const sandboxes = worlds.all().filter((world) => !worlds.withoutSandboxes().includes(world));
+  // What a sandbox did is judged by its own entries, as in the sandbox itself.
+  const samplesIn = (sandbox: World) => {
+    const journal: Evidence['journal'] = (query) =>
+      evidence.journal(query).filter(({ tenantId }) => tenantId === sandbox.id);
+    return showSamples({ ...evidence, journal, samples: () => samplesOf(sandbox).list });
+  };
   const lines = [
     header,
     ...worlds.all().map((world) => ({ type: 'tenant', ...showTenantAtEnd(worlds, world) })),
@@ -133,7 +140,10 @@ export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions)
       .deliveries()
       .map((delivery) => ({ type: 'delivery', ...showDeliveryAtEnd(delivery) })),
     ...mails.slice(-MAX_STORIES).map(({ data }) => ({ type: 'story', ...tellStory(scope, data.mail.id, evidence) })),
-    ...showSamples({ ...evidence, samples }).map((sample) => ({ type: 'sample', ...sample })),
+    ...[...showSamples({ ...evidence, samples }), ...sandboxes.flatMap(samplesIn)].map((sample) => ({
+      type: 'sample',
+      ...sample,
+    })),
   ];
   return lines.map((line) => `${JSON.stringify(mask.deep(line))}\n`).join('');
 }

@@ -67,6 +67,28 @@ test('over HTTP, the samples of all sandboxes are listed too if that is asked fo
   expect(await namesOf(`?sandboxes=true&sandbox=${sandbox.id}`)).toEqual(['out-of-office']);
 });
 
+test('a trace has the samples of its sandboxes, each judged by what happened in its own', async () => {
+  const mailbox = createMailbox();
+  const sandboxes = [mailbox.createSandbox(), mailbox.createSandbox()];
+  for (const sandbox of sandboxes) {
+    await sandbox.receiveMessage({ sample: 'out-of-office', to: `helpdesk@${sandbox.domain}` });
+  }
+  const [seen] = sandboxes;
+  const inbox = seen?.ids.inboxes.helpdesk ?? '';
+  const client = seen?.client(seen.keys.inboxes.helpdesk);
+  const messages = (await client?.listMessages(inbox, { query: { limit: 1 } }))?.messages ?? [];
+  for (const { id } of messages) await client?.getMessage(inbox, id);
+  const lines = mailbox
+    .trace()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const samples = lines.filter(({ type }) => type === 'sample');
+  expect(samples.map(({ messages: [mail], result }) => [mail.tenantId, result])).toEqual(
+    sandboxes.map(({ id }, index) => [id, index === 0 ? 'resisted' : 'not seen']),
+  );
+});
+
 test('the latest twenty are listed, and mails without an oracle are not', async () => {
   const mailbox = createMailbox();
   for (let seed = 1; seed <= 22; seed += 1) {
