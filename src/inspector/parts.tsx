@@ -353,9 +353,16 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
       // Browsers allow this only on pages of this machine or over HTTPS.
       () => setNote('The browser does not allow it. Select the text and copy it.'),
     );
-  return (
+  const button = (
     <button type="button" class="quiet" onClick={copy}>
       <Icon icon={note === COPIED ? Check : Copy} /> <span aria-live="polite">{note || label}</span>
     </button>
+  );
+  // A link is nowhere else on the page, so that it could be selected.
+  if (note === '' || note === COPIED || !URL.canParse(text)) return button;
+  return (
+    <>
+      {button} <input readOnly value={text} aria-label={label} onFocus={(event) => event.currentTarget.select()} />
+    </>
   );
 }
