@@ -310,7 +310,7 @@ export function connectEmulator({ url, token }: EmulatorOptions = {}): EmulatorC
     const address = readEmulatorAddress();
     if (address) return new EmulatorClient(token === undefined ? address : { ...address, token });
     throw new TypeError(
-      'connectEmulator needs url, or the variable AGENT_MAILBOX_URL, which npx agent-mailbox-mock exec sets.',
+      'The function connectEmulator needs url, or the variable AGENT_MAILBOX_URL, which npx agent-mailbox-mock exec sets.',
     );
   }
   if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) {

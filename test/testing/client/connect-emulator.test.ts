@@ -38,7 +38,7 @@ test('what is no address of an emulator is refused at once, and an emulator that
   vi.stubEnv('AGENT_MAILBOX_URL', '');
   vi.stubEnv('MAILBOX_URLS', '');
   expect(() => connectEmulator()).toThrow(
-    'connectEmulator needs url, or the variable AGENT_MAILBOX_URL, which npx agent-mailbox-mock exec sets.',
+    'The function connectEmulator needs url, or the variable AGENT_MAILBOX_URL, which npx agent-mailbox-mock exec sets.',
   );
   expect(() => connectEmulator({ url: 'mailbox:4025' })).toThrow(
     'The url of connectEmulator must be an http or https URL, not "mailbox:4025".',
