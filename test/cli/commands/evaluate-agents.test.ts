@@ -7,6 +7,8 @@ import type { Evaluation } from '../../../src/evaluate/index.ts';
 import { listProblems } from '../../../src/evaluate/list-problems.ts';
 import { evaluationSchema } from '../../../src/evaluate/report-schema.ts';
 import { NEVER, runHere } from '../../support/command.ts';
+// The page of a report has the built views of the inspector.
+import '../../support/dist.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
